@@ -1,0 +1,31 @@
+"""Randomised trees on blocks of uint8 codes: arrays in, arrays out.
+
+`kernel` grows one tree, `forest` wraps it, applies, saves and loads trees, `random` makes its
+random numbers. Nothing here knows of files, features or verdicts.
+"""
+
+from srs.tree.forest import (
+    Importances,
+    Tree,
+    TreeSettings,
+    TreeTarget,
+    apply_tree,
+    grow,
+    load_trees,
+    predict_tree,
+    save_trees,
+)
+from srs.tree.kernel import MISSING
+
+__all__ = [
+    "MISSING",
+    "Importances",
+    "Tree",
+    "TreeSettings",
+    "TreeTarget",
+    "apply_tree",
+    "grow",
+    "load_trees",
+    "predict_tree",
+    "save_trees",
+]
