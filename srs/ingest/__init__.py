@@ -1,0 +1,60 @@
+"""Write feature stores from data: `ingest` is the entry, each kind of source has its module.
+
+The entry stands here as a thin door, so that `import srs` costs nothing: what reads data is
+imported when data are read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from srs.store import FeatureStore
+
+__all__ = ["ingest"]
+
+
+def ingest(
+    source: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    target: Any = None,
+    memory: str | int = "1GB",
+    orientation: str = "samples",
+    names: Sequence[str] | None = None,
+    sample_ids: Sequence[str] | None = None,
+    categorical: Sequence[str | int] = (),
+    task: str | Mapping[str, str] | None = None,
+    keep_values: bool | None = None,
+    overwrite: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> FeatureStore:
+    """Write a feature store from a source, and open it.
+
+    source       numpy, zarr or dask array, DataFrame, or a path to .npy, .csv, .tsv, .txt (also
+                 with .gz), .parquet or .zarr
+    path         folder of the new store; None: keep it in memory
+    target       values, a file of them, a column of the source, or a mapping from names to these
+    memory       what the process may hold, a source in memory aside
+    orientation  "samples" or "features": what a row of the source is
+    names        names of the features, instead of those of the source
+    sample_ids   ids of the samples, instead of those of the source
+    categorical  names or ids of features whose numbers are categories
+    task         "classification" or "regression", by target if a mapping; None: decide by values
+    keep_values  also store the original values; None: only if the source cannot be read again
+    overwrite    replace a feature store at `path`
+    on_progress  called with the number of features done and the number of all
+
+    >>> import numpy as np
+    >>> ingest(np.array([[1.0, 5.0], [2.0, 5.5], [3.0, 4.0]]), target=["a", "b", "b"])
+    <FeatureStore memory: 2 features x 3 samples>
+    """
+    from srs.ingest.writing import write_store
+
+    return write_store(
+        source, path, target=target, memory=memory, orientation=orientation, names=names,
+        sample_ids=sample_ids, categorical=categorical, task=task, keep_values=keep_values,
+        overwrite=overwrite, on_progress=on_progress,
+    )  # fmt: skip

@@ -1,0 +1,148 @@
+"""Arrays as sources: numpy arrays in memory, zarr arrays, and dask arrays.
+
+A dask array is known by what it can do, so dask is never imported here. Arrays of text or of
+Python objects are tables (`srs.ingest.frames`).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+
+from srs.errors import SourceError
+from srs.ingest.block import Wanted
+from srs.ingest.matrix import MatrixSource
+
+
+def check_shape(shape: tuple[int, ...], where: str) -> None:
+    """Refuse what is no matrix, and matrices without samples or features."""
+    if len(shape) != 2:
+        raise SourceError(
+            f"{where} has shape {tuple(shape)}; a source must have two dimensions, "
+            f"samples and features."
+        )
+    if 0 in shape:
+        raise SourceError(f"{where} has shape {tuple(shape)}: there is nothing to ingest.")
+
+
+class MemoryMatrix:
+    """A numpy array."""
+
+    in_memory = True
+    min_run = 1
+    held = 0
+    fixed_mem = 0
+    grain = (1, 1)
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.shape = (int(array.shape[0]), int(array.shape[1]))
+        self.dtype = array.dtype
+        self._array = array
+
+    def fetch(self, rows: slice, columns: slice) -> np.ndarray:
+        return self._array[rows, columns]
+
+    def pick(self, lines: np.ndarray, axis: int) -> np.ndarray:
+        return self._array[lines] if axis == 0 else self._array[:, lines].T
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class ChunkedMatrix:
+    """A zarr or dask array: read by whole chunks.
+
+    held counts the result and the chunks that it is made from.
+    """
+
+    in_memory = False
+    min_run = 1
+    fixed_mem = 64 << 20  # what the allocator keeps for their threads (measured: 60 MB)
+
+    def __init__(self, array: Any, grain: tuple[int, int]) -> None:
+        self.shape = (int(array.shape[0]), int(array.shape[1]))
+        self.dtype = np.dtype(array.dtype)
+        self.grain = (min(grain[0], self.shape[0]), min(grain[1], self.shape[1]))
+        self.held = 3 * self.dtype.itemsize
+        self._array = array
+
+    def fetch(self, rows: slice, columns: slice) -> np.ndarray:
+        part = self._array[rows, columns]
+        return np.asarray(part.compute() if hasattr(part, "compute") else part)
+
+    def pick(self, lines: np.ndarray, axis: int) -> np.ndarray:
+        def one(line: int) -> np.ndarray:
+            at, every = slice(line, line + 1), slice(None)
+            return self.fetch(at, every)[0] if axis == 0 else self.fetch(every, at)[:, 0]
+
+        return np.stack([one(int(line)) for line in lines])
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def is_dask(source: Any) -> bool:
+    return all(hasattr(source, name) for name in ("dask", "compute", "chunks", "shape", "dtype"))
+
+
+def open_numpy(array: np.ndarray, wanted: Wanted) -> MatrixSource:
+    check_shape(array.shape, "the array")
+    record = {"kind": "array", "orientation": wanted.orientation}
+    return MatrixSource(MemoryMatrix(array), wanted.orientation == "features", wanted, record)
+
+
+def open_dask(array: Any, wanted: Wanted) -> MatrixSource:
+    if any(np.isnan(n) for n in array.shape):
+        raise SourceError("the dask array has chunks of unknown size: call compute_chunk_sizes().")
+    check_shape(array.shape, "the dask array")
+    grain = (max(array.chunks[0]), max(array.chunks[1]))
+    record = {"kind": "dask", "orientation": wanted.orientation}
+    matrix = ChunkedMatrix(array, grain)
+    return MatrixSource(matrix, wanted.orientation == "features", wanted, record)
+
+
+def open_zarr(source: zarr.Array[Any] | Path, wanted: Wanted) -> MatrixSource:
+    """A zarr array, or the folder of one."""
+    array = source if isinstance(source, zarr.Array) else _open_folder(source)
+    where = "the zarr array" if isinstance(source, zarr.Array) else str(source)
+    check_shape(array.shape, where)
+    grain = array.shards or array.chunks
+    record = {"kind": "zarr", "orientation": wanted.orientation, **_locate(array)}
+    matrix = ChunkedMatrix(array, (int(grain[0]), int(grain[1])))
+    return MatrixSource(matrix, wanted.orientation == "features", wanted, record)
+
+
+def _open_folder(folder: Path) -> zarr.Array[Any]:
+    try:
+        opened = zarr.open(folder, mode="r")
+    except Exception as error:
+        raise SourceError(f"{folder} cannot be opened as zarr: {error}") from None
+    if isinstance(opened, zarr.Array):
+        return opened
+    inside = ", ".join(sorted(name for name, _ in opened.arrays())) or "none"
+    raise SourceError(
+        f"{folder} is a zarr group, not an array: give the folder of one of its arrays ({inside})."
+    )
+
+
+def _locate(array: zarr.Array[Any]) -> dict[str, Any]:
+    """Where a zarr array is, if on a local disk: its folder and a mark of its files."""
+    root = getattr(array.store, "root", None)
+    if root is None:
+        return {}
+    folder = Path(root, array.path) if array.path else Path(root)
+    return {"path": str(folder.resolve()), **folder_mark(folder)}
+
+
+def folder_mark(folder: Path) -> dict[str, int]:
+    """Total size and last change of the files in a folder: other content, other mark."""
+    size = mtime_ns = 0
+    for parent, _, files in os.walk(folder):
+        for name in files:
+            stat = Path(parent, name).stat()
+            size, mtime_ns = size + stat.st_size, max(mtime_ns, stat.st_mtime_ns)
+    return {"size": size, "mtime_ns": mtime_ns}

@@ -1,0 +1,107 @@
+"""What a source gives to ingest: column blocks, and the few facts that planning needs.
+
+Covers the border between the kinds of sources and the rest, and which dtypes can be features.
+How a kind is chosen is `srs.ingest.sources`; how blocks become codes is `srs.ingest.writing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from srs.errors import SourceError
+
+SMALL_DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32")
+
+
+@dataclass(frozen=True)
+class ColumnBlock:
+    """Some features of a source, all their samples.
+
+    first   feature id of the first row; the others follow without gaps
+    values  float32 or float64 (k, n_samples), C-contiguous; NaN is missing; category numbers
+            where a feature is categorical or ordinal
+    kinds   uint8 (k,): NUMERIC, ORDINAL or CATEGORICAL
+    labels  feature id -> labels of its category numbers
+    """
+
+    first: int
+    values: np.ndarray
+    kinds: np.ndarray
+    labels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the user said of a source before it is opened.
+
+    orientation  "samples" or "features": what a row of the source is
+    columns      columns of a table that are targets and so no features
+    categorical  names or ids of features whose numbers are categories
+    mem          bytes that buffers may take
+    folder       where temporary files go
+    """
+
+    orientation: str
+    columns: tuple[str, ...]
+    categorical: frozenset[str | int]
+    mem: int
+    folder: Path
+
+
+class Source(Protocol):
+    """A matrix that can be read by blocks of features.
+
+    n_samples, n_features  its shape, targets and ids aside
+    names, sample_ids      as the source has them, or None
+    dtype                  of the values of every block: float32 or float64
+    held                   bytes that making a block holds for each of its values
+    fixed_mem              bytes that it holds whatever the size of the block
+    in_memory              whether the values live in the caller's memory
+    record                 what `read_values` needs to read it again, for the manifest
+    notices                one sentence for each oddity that opening it accepted
+    """
+
+    n_samples: int
+    n_features: int
+    names: Sequence[str] | None
+    sample_ids: Sequence[str] | None
+    dtype: np.dtype[Any]
+    held: int
+    fixed_mem: int
+    in_memory: bool
+    record: Mapping[str, Any]
+    notices: Sequence[str]
+
+    def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        """All features in the order of ids, at most `n_features` at a time."""
+
+    def read(self, feature_ids: np.ndarray) -> np.ndarray:
+        """Values (k, n_samples) of some numeric features."""
+
+    def column(self, name: str) -> Any:
+        """The values of a column that was taken out as a target."""
+
+    def close(self) -> None:
+        """Release files."""
+
+
+def value_dtype(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:
+    """float32 where it holds every value of `dtype`, else float64; SourceError for no numbers."""
+    if dtype.kind not in "biuf":
+        raise SourceError(
+            f"{where} has dtype {dtype}, which cannot be a feature: convert it to numbers or text."
+        )
+    small = dtype.newbyteorder("=").name in SMALL_DTYPES
+    return np.dtype(np.float32 if small else np.float64)
+
+
+def check_orientation(orientation: str) -> None:
+    if orientation not in ("samples", "features"):
+        raise SourceError(
+            f"orientation is {orientation!r}; it must be 'samples' or 'features', what a row is."
+        )

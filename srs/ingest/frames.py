@@ -1,0 +1,158 @@
+"""pandas DataFrames as sources.
+
+Frames of one numeric dtype are matrices and are cut in blocks; others go column by column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from srs.errors import SourceError
+from srs.ingest.arrays import check_shape
+from srs.ingest.block import SMALL_DTYPES, ColumnBlock, Source, Wanted
+from srs.ingest.columns import parse_column
+from srs.ingest.matrix import MatrixSource
+
+
+class FrameMatrix:
+    """The feature columns of a frame of one numpy dtype; blocks are copied, never the whole."""
+
+    in_memory = True
+    min_run = 1
+    held = 0
+    fixed_mem = 0
+    grain = (1, 1)
+
+    def __init__(self, frame: pd.DataFrame, columns: np.ndarray) -> None:
+        self.shape = (len(frame), len(columns))
+        self.dtype = np.dtype(frame.dtypes.iloc[columns[0]])
+        self._frame, self._columns = frame, columns
+
+    def fetch(self, rows: slice, columns: slice) -> np.ndarray:
+        return np.asarray(self._frame.iloc[rows, self._columns[columns]])
+
+    def pick(self, lines: np.ndarray, axis: int) -> np.ndarray:
+        if axis == 0:
+            return np.asarray(self._frame.iloc[lines, self._columns])
+        return np.asarray(self._frame.iloc[:, self._columns[lines]]).T
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class TableSource:
+    """A Source whose columns have types of their own, given by `fetch(ids)` as Series."""
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        names: Sequence[str] | None,
+        fetch: Callable[[np.ndarray], Iterator[pd.Series[Any]]],
+        targets: Callable[[str], Any],
+        dtype: np.dtype[Any],
+        record: Mapping[str, Any],
+    ) -> None:
+        self.n_samples, self.n_features = shape
+        self.names = names
+        self.sample_ids: Sequence[str] | None = None
+        self.notices: Sequence[str] = ()
+        self.dtype = dtype
+        self.held = dtype.itemsize
+        self.fixed_mem = 64 * shape[0]  # one column as objects while it is parsed
+        self.in_memory = True
+        self.record = record
+        self._fetch, self._targets = fetch, targets
+
+    def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        for first in range(0, self.n_features, n_features):
+            ids = np.arange(first, min(first + n_features, self.n_features))
+            yield self._block(first, ids)
+
+    def _block(self, first: int, ids: np.ndarray) -> ColumnBlock:
+        values = np.empty((len(ids), self.n_samples), self.dtype)
+        kinds = np.zeros(len(ids), np.uint8)
+        labels = {}
+        for i, series in enumerate(self._fetch(ids)):
+            column = parse_column(series, self._name(first + i))
+            values[i], kinds[i] = column.values, column.kind
+            if column.labels:
+                labels[first + i] = column.labels
+        return ColumnBlock(first, values, kinds, labels)
+
+    def _name(self, feature_id: int) -> str:
+        return f"f{feature_id}" if self.names is None else self.names[feature_id]
+
+    def read(self, feature_ids: np.ndarray) -> np.ndarray:
+        columns = self._fetch(feature_ids)
+        return np.stack([parse_column(series, str(series.name)).values for series in columns])
+
+    def column(self, name: str) -> Any:
+        return self._targets(name)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def open_frame(frame: pd.DataFrame, wanted: Wanted) -> Source:
+    check_shape(frame.shape, "the DataFrame")
+    if wanted.orientation == "features":
+        frame = frame.T.infer_objects()
+    labels = [str(label) for label in frame.columns]
+    columns = np.array([i for i, c in enumerate(labels) if c not in wanted.columns], np.int64)
+    names = _names(frame.columns[columns])
+    record = {"kind": "frame", "orientation": wanted.orientation}
+    dtypes = frame.dtypes.iloc[columns]
+
+    def targets(name: str) -> pd.Series[Any]:
+        return _target(frame, labels, name)
+
+    source: Source
+    if len(columns) and dtypes.nunique() == 1 and _is_plain(dtypes.iloc[0]):
+        source = MatrixSource(FrameMatrix(frame, columns), False, wanted, record, targets)
+    else:
+        source = TableSource(
+            (len(frame), len(columns)), names,
+            lambda ids: (frame.iloc[:, columns[i]] for i in ids),
+            targets, _common_dtype(dtypes), record,
+        )  # fmt: skip
+    source.names = names
+    if not (isinstance(frame.index, pd.RangeIndex) and frame.index.equals(_range(frame.index))):
+        source.sample_ids = [str(label) for label in frame.index]
+    return source
+
+
+def _is_plain(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+
+
+def _common_dtype(dtypes: pd.Series[Any]) -> np.dtype[Any]:
+    """float32 where it holds every value: small numbers and category numbers do."""
+    small = all(
+        isinstance(dtype, pd.CategoricalDtype) or str(dtype) in SMALL_DTYPES
+        for dtype in dtypes.unique()
+    )
+    return np.dtype(np.float32 if small else np.float64)
+
+
+def _range(index: pd.Index[Any]) -> pd.RangeIndex:
+    return pd.RangeIndex(len(index))
+
+
+def _names(columns: pd.Index[Any]) -> list[str] | None:
+    """Names of the feature columns; None where they are only counted."""
+    counted = all(isinstance(label, (int, np.integer)) for label in columns) and list(
+        columns
+    ) == list(range(len(columns)))
+    return None if counted else [str(label) for label in columns]
+
+
+def _target(frame: pd.DataFrame, labels: list[str], name: str) -> pd.Series[Any]:
+    places = [i for i, label in enumerate(labels) if label == name]
+    if len(places) != 1:
+        many = "no column has" if not places else f"{len(places)} columns have"
+        raise SourceError(f"the target {name!r}: {many} this name, and no file has it.")
+    return frame.iloc[:, places[0]]

@@ -1,0 +1,174 @@
+"""Parquet files as sources: columns are read some at a time, as they are stored.
+
+With orientation="features" a row is a feature, and rows stream in batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from srs.errors import SourceError
+from srs.ingest.arrays import check_shape
+from srs.ingest.block import ColumnBlock, Source, Wanted
+from srs.ingest.frames import TableSource
+from srs.store.layout import NUMERIC
+
+HELD = 24  # arrow's column, its decoded pages, and the pandas copy, for each value
+
+
+def open_parquet(path: Path, wanted: Wanted) -> Source:
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise SourceError(f"{path} cannot be read as Parquet: {error}") from None
+    check_shape((file.metadata.num_rows, len(file.schema_arrow)), str(path))
+    stat = path.stat()
+    record = {
+        "kind": "parquet", "path": str(path.resolve()), "size": stat.st_size,
+        "mtime_ns": stat.st_mtime_ns, "orientation": wanted.orientation,
+        "targets": list(wanted.columns),
+    }  # fmt: skip
+    if wanted.orientation == "features":
+        return ParquetRows(file, path, record)
+    return ParquetTable(file, path, wanted, record)
+
+
+def _index_columns(schema: pa.Schema) -> list[str]:
+    """Columns that pandas wrote for its index: ids of samples, not features."""
+    metadata = schema.pandas_metadata or {}
+    return [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
+
+
+def _is_small(kind: pa.DataType) -> bool:
+    """Whether float32 holds every value; category numbers fit too."""
+    if pa.types.is_dictionary(kind) or pa.types.is_boolean(kind) or pa.types.is_float32(kind):
+        return True
+    return bool(pa.types.is_integer(kind) and kind.bit_width <= 16)
+
+
+class ParquetTable(TableSource):
+    """A sample a row."""
+
+    def __init__(
+        self, file: pq.ParquetFile, path: Path, wanted: Wanted, record: Mapping[str, Any]
+    ) -> None:
+        self._file, self._path = file, path
+        schema = file.schema_arrow
+        index = _index_columns(schema)
+        skipped = {*index, *wanted.columns}
+        features = [name for name in schema.names if name not in skipped]
+        if len(set(features)) != len(features):
+            raise SourceError(f"{path} has columns of equal names, which cannot be told apart.")
+        small = all(_is_small(schema.field(name).type) for name in features)
+        super().__init__(
+            (file.metadata.num_rows, len(features)), features, self._fetch_columns,
+            self._fetch_target, np.dtype(np.float32 if small else np.float64), record,
+        )  # fmt: skip
+        self.in_memory = False
+        self.held = HELD + self.dtype.itemsize
+        self._features = features
+        if index and index[0] in schema.names:
+            self.sample_ids = [str(v) for v in self._series(index[0])]
+
+    def _fetch_columns(self, ids: np.ndarray) -> Iterator[pd.Series[Any]]:
+        names = [self._features[i] for i in ids]
+        table = self._read(names)
+        for name in names:
+            yield _to_series(table.column(name), name)
+        del table
+        pa.default_memory_pool().release_unused()
+
+    def _fetch_target(self, name: str) -> pd.Series[Any]:
+        if name not in self._file.schema_arrow.names:
+            raise SourceError(
+                f"the target {name!r}: no column of {self._path} has this name, and no file has it."
+            )
+        return self._series(name)
+
+    def _series(self, name: str) -> pd.Series[Any]:
+        return _to_series(self._read([name]).column(name), name)
+
+    def _read(self, names: Sequence[str]) -> pa.Table:
+        try:
+            return self._file.read(columns=list(names), use_pandas_metadata=False)
+        except (pa.ArrowException, OSError) as error:
+            raise SourceError(f"{self._path} cannot be read: {error}") from None
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _to_series(column: pa.ChunkedArray, name: str) -> pd.Series[Any]:
+    """Text is made a dictionary first: a pointer and an object a value would take 60 bytes."""
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        column = column.dictionary_encode()
+    series: pd.Series[Any] = column.to_pandas()
+    return series.rename(name)
+
+
+class ParquetRows:
+    """A feature a row; a leading text column holds the names of the features."""
+
+    def __init__(
+        self, file: pq.ParquetFile, path: Path, record: Mapping[str, Any]
+    ) -> None:
+        self._file, self._path = file, path
+        schema = file.schema_arrow
+        named = pa.types.is_string(schema.types[0]) or pa.types.is_large_string(schema.types[0])
+        index = _index_columns(schema)
+        id_column = schema.names[0] if named else (index[0] if index else None)
+        samples = [name for name in schema.names if name != id_column]
+        for name in samples:
+            kind = schema.field(name).type
+            if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)
+                    or pa.types.is_boolean(kind)):  # fmt: skip
+                raise SourceError(
+                    f"the column {name!r} of {path} has type {kind}; with orientation='features' "
+                    f"every column is a sample and must be numeric."
+                )
+        self.n_features, self.n_samples = file.metadata.num_rows, len(samples)
+        small = all(_is_small(schema.field(name).type) for name in samples)
+        self.dtype = np.dtype(np.float32 if small else np.float64)
+        self.sample_ids: Sequence[str] | None = samples
+        self.names: Sequence[str] | None = None
+        if id_column is not None:
+            self.names = [str(v) for v in file.read(columns=[id_column]).column(0).to_pylist()]
+        self.notices: Sequence[str] = ()
+        self.held, self.fixed_mem, self.in_memory = HELD, 0, False
+        self.record = record
+        self._samples = samples
+
+    def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        first = 0
+        for batch in self._file.iter_batches(n_features, columns=self._samples):
+            columns = (batch.column(name) for name in self._samples)
+            values = np.empty((batch.num_rows, self.n_samples), self.dtype)
+            for i, column in enumerate(columns):
+                values[:, i] = column.to_numpy(zero_copy_only=False)
+            yield ColumnBlock(first, values, np.full(len(values), NUMERIC, np.uint8))
+            first += batch.num_rows
+
+    def read(self, feature_ids: np.ndarray) -> np.ndarray:
+        out = np.empty((len(feature_ids), self.n_samples))
+        for block in self.blocks(max(1, (16 << 20) // (self.n_samples * 8))):
+            inside = feature_ids - block.first
+            at = np.flatnonzero((inside >= 0) & (inside < len(block.values)))
+            out[at] = block.values[inside[at]]
+        return out
+
+    def column(self, name: str) -> Any:
+        raise SourceError(
+            f"the target {name!r} names a column, but with orientation='features' columns are "
+            f"samples: give the target as an array or a file."
+        )
+
+    def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,69 @@
+"""Turn numeric features that the user calls categorical into category numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from srs.errors import SourceError
+from srs.ingest.block import ColumnBlock, Source
+from srs.ingest.target import number_text
+from srs.store.layout import CATEGORICAL, MAX_LEVELS, NUMERIC
+
+
+def refuse_many(name: str, n_categories: int) -> None:
+    """SourceError if a feature has more categories than codes."""
+    if n_categories > MAX_LEVELS:
+        raise SourceError(
+            f"the feature {name!r} has {n_categories} categories and at most {MAX_LEVELS} can be "
+            f"stored: merge rare ones, leave it out, or make it numeric."
+        )
+
+
+class Recategoriser:
+    """Applied to each block; features that are categorical already stay as they are."""
+
+    def __init__(self, source: Source, categorical: frozenset[str | int]) -> None:
+        self._names = source.names
+        self._ids = _find_ids(source, categorical)
+
+    def __call__(self, block: ColumnBlock) -> ColumnBlock:
+        at = np.searchsorted(self._ids, (block.first, block.first + len(block.values)))
+        chosen = self._ids[at[0] : at[1]] - block.first
+        chosen = chosen[block.kinds[chosen] == NUMERIC]
+        if not len(chosen):
+            return block
+        kinds, labels = block.kinds.copy(), dict(block.labels)
+        kinds[chosen] = CATEGORICAL
+        for i in chosen.tolist():
+            labels[block.first + i] = self._renumber(block.first + i, block.values[i])
+        return ColumnBlock(block.first, block.values, kinds, labels)
+
+    def _renumber(self, feature_id: int, values: np.ndarray) -> tuple[str, ...]:
+        known = ~np.isnan(values)
+        numbers, codes = np.unique(values[known], return_inverse=True)
+        refuse_many(f"f{feature_id}" if self._names is None else self._names[feature_id],
+                    len(numbers))  # fmt: skip
+        values[known] = codes
+        return tuple(number_text(v) if np.isfinite(v) else str(v) for v in numbers.tolist())
+
+
+def _find_ids(source: Source, categorical: frozenset[str | int]) -> np.ndarray:
+    if not categorical:
+        return np.zeros(0, np.int64)
+    by_name = {}
+    if any(isinstance(c, str) for c in categorical):
+        names = source.names or [f"f{i}" for i in range(source.n_features)]
+        by_name = {name: i for i, name in enumerate(names)}
+    ids = []
+    for feature in categorical:
+        if isinstance(feature, str):
+            if feature not in by_name:
+                raise SourceError(f"categorical names {feature!r}, and no feature has this name.")
+            ids.append(by_name[feature])
+        elif not 0 <= feature < source.n_features:
+            raise SourceError(
+                f"categorical names feature {feature}; ids are 0..{source.n_features - 1}."
+            )
+        else:
+            ids.append(feature)
+    return np.unique(np.array(ids, np.int64))

@@ -1,0 +1,85 @@
+"""Choose the kind of a source by its type or by the suffix of its path.
+
+Each kind has its own module and is imported only when it is used.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import zarr
+
+from srs.errors import SourceError
+from srs.ingest.arrays import check_shape, is_dask, open_dask, open_numpy, open_zarr
+from srs.ingest.block import Source, Wanted, check_orientation
+from srs.ingest.npy import find_npy, open_npy
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+KINDS = (
+    "a numpy, zarr or dask array, a DataFrame, or a path to .npy, .csv, .tsv, .txt, .parquet "
+    "or .zarr"
+)
+
+
+def open_source(source: Any, wanted: Wanted) -> Source:
+    """The Source of whatever the user gave; SourceError if it is of no known kind."""
+    check_orientation(wanted.orientation)
+    if isinstance(source, (str, os.PathLike)):
+        return open_path(Path(source), wanted)
+    if isinstance(source, pd.DataFrame):
+        from srs.ingest.frames import open_frame
+
+        return open_frame(source, wanted)
+    if isinstance(source, zarr.Array):
+        return open_zarr(source, wanted)
+    if is_dask(source):
+        return open_dask(source, wanted)
+    if isinstance(source, np.memmap) and (path := find_npy(source)) is not None:
+        return open_npy(path, wanted)
+    if isinstance(source, (np.ndarray, list, tuple)):
+        return _open_array(np.asarray(source), wanted)
+    raise SourceError(f"a {type(source).__name__} cannot be a source: give {KINDS}.")
+
+
+def _open_array(array: np.ndarray, wanted: Wanted) -> Source:
+    if array.dtype.kind not in "OUST":
+        return open_numpy(array, wanted)
+    check_shape(array.shape, "the array")
+    from srs.ingest.frames import open_frame
+
+    frame = pd.DataFrame(array if wanted.orientation == "samples" else array.T)
+    return open_frame(frame.infer_objects(), _as_samples(wanted))
+
+
+def _as_samples(wanted: Wanted) -> Wanted:
+    return Wanted("samples", wanted.columns, wanted.categorical, wanted.mem, wanted.folder)
+
+
+def open_path(path: Path, wanted: Wanted) -> Source:
+    """The Source of a file or of a zarr folder."""
+    if not path.exists():
+        raise SourceError(f"{path} does not exist.")
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    last = suffixes[-1] if suffixes else ""
+    if path.is_dir() and (last == ".zarr" or _is_zarr(path)):
+        return open_zarr(path, wanted)
+    if last == ".npy":
+        return open_npy(path, wanted)
+    if last == ".parquet":
+        from srs.ingest.parquet import open_parquet
+
+        return open_parquet(path, wanted)
+    inner = suffixes[-2] if last == ".gz" and len(suffixes) > 1 else last
+    if inner in TEXT_SUFFIXES:
+        from srs.ingest.text import open_text
+
+        return open_text(path, wanted)
+    raise SourceError(f"the kind of {path} is not known: give {KINDS}.")
+
+
+def _is_zarr(folder: Path) -> bool:
+    return (folder / "zarr.json").is_file() or (folder / ".zarray").is_file()

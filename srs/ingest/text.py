@@ -1,0 +1,220 @@
+"""Delimited text files as sources, read line by line in bounded memory, whatever their width.
+
+With samples as rows the lines go to a temporary file that turns them into features
+(`srs.ingest.transpose`); with features as rows they stream. Fields are split in
+`srs.ingest.lines`. The type of a column is decided by the first lines: numeric if all its fields
+are numbers or missing, else categorical.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from srs.errors import SourceError
+from srs.ingest.block import ColumnBlock, Source, Wanted
+from srs.ingest.lines import (
+    LineParser,
+    TextLayout,
+    describe,
+    is_number,
+    parse_number,
+    read_layout,
+    read_lines,
+    split_fields,
+)  # fmt: skip
+from srs.ingest.target import parse_texts
+from srs.ingest.text_columns import Categories, assign_roles
+from srs.ingest.text_rows import TextRows
+from srs.ingest.transpose import FeatureSpill
+from srs.store.layout import CATEGORICAL, NUMERIC
+
+SAMPLE_LINES = 1000  # that decide the types of columns,
+SAMPLE_BYTES = 64 << 20  # or so many bytes of them
+COLUMN_MEM = 240  # the name of a column, and its field of the present line as text and number
+
+
+def open_text(path: Path, wanted: Wanted) -> Source:
+    layout = read_layout(path)
+    if wanted.orientation == "features":
+        return TextRows(path, layout, wanted)
+    return TextTable(path, layout, wanted)
+
+
+class TextTable:
+    """A sample a row. The whole file is read when it is opened."""
+
+    def __init__(self, path: Path, layout: TextLayout, wanted: Wanted) -> None:
+        self._path, self._layout, self._wanted = path, layout, wanted
+        self.record: Mapping[str, Any] = describe(path, wanted)
+        self.notices: Sequence[str] = layout.notices
+        self.dtype = np.dtype(np.float64)
+        self.held, self.fixed_mem, self.in_memory = 16, 0, False
+        self._roles = assign_roles(path, layout, wanted)
+        self._features = self._roles.features
+        self.names: Sequence[str] | None = self._roles.names
+        self.n_features = len(self._features)
+        self._mem = max(1, wanted.mem - COLUMN_MEM * layout.n_columns)
+        self._spill = FeatureSpill(wanted.folder, self.n_features, self.dtype)
+        try:
+            self._read_all()
+        except BaseException:
+            self._spill.close()
+            raise
+        self.n_samples = self._spill.n_samples
+
+    def _decide_types(self, lines: list[tuple[int, str]]) -> None:
+        """Which features are categories, and the range of columns that are all numbers."""
+        numeric = np.zeros(self._layout.n_columns, bool)
+        numeric[self._features] = True
+        chosen = self._wanted.categorical
+        for feature_id, column in enumerate(self._features if chosen else ()):
+            if feature_id in chosen or self._roles.labels[column] in chosen:
+                numeric[column] = False
+        parser = self._choose_range(numeric)
+        for number, line in lines:
+            fields, values = parser.parse(number, line)
+            columns = self._others if values is not None else range(len(fields))
+            asked = ((c, f) for c, f in zip(columns, fields, strict=True) if numeric[c])
+            texts = [column for column, field in asked if not is_number(field)]
+            if texts:
+                numeric[texts] = False
+                parser = self._choose_range(numeric)
+        categorical = [i for i, column in enumerate(self._features) if not numeric[column]]
+        self._categories = {i: Categories(self._name(i)) for i in categorical}
+
+    def _choose_range(self, numeric: np.ndarray) -> LineParser:
+        """The longest run of numeric columns is parsed at once, the others one by one."""
+        self._first, self._stop = _longest_run(numeric)
+        self._others = [*range(self._first), *range(self._stop, len(numeric))]
+        return LineParser(self._path, self._layout, self._first, self._stop)
+
+    def _name(self, feature_id: int) -> str:
+        return self._roles.labels[int(self._features[feature_id])]
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def _read_all(self) -> None:
+        lines = read_lines(self._path, skip=0 if self._layout.header is None else 1)
+        sample, n_bytes = [], 0
+        for number, line in lines:
+            sample.append((number, line))
+            n_bytes += len(line)
+            if len(sample) == SAMPLE_LINES or n_bytes > min(SAMPLE_BYTES, self._mem // 8):
+                break
+        with warnings.catch_warnings():
+            # numpy before 2.3 warns where later ones raise.
+            warnings.simplefilter("error", DeprecationWarning)
+            self._decide_types(sample)
+            self._fill(itertools.chain(_drain(sample), lines))
+        if self._spill.n_samples == 0:
+            raise SourceError(f"{self._path} has a header and no samples.")
+
+    def _fill(self, lines: Iterator[tuple[int, str]]) -> None:
+        parser = LineParser(self._path, self._layout, self._first, self._stop)
+        n_rows = max(1, self._mem // 4 // (8 * max(1, self.n_features)))
+        band = np.empty((min(n_rows, 1 << 16), self.n_features))
+        ids: list[str] = []
+        self._target_texts: dict[str, list[str]] = {name: [] for name in self._roles.targets}
+        filled = 0
+        for number, line in lines:
+            fields = self._parse_into(parser, number, line, band[filled])
+            if self._roles.id_column is not None:
+                ids.append(fields[self._roles.id_column].strip())
+            for name, column in self._roles.targets.items():
+                self._target_texts[name].append(fields[column])
+            filled += 1
+            if filled == len(band):
+                self._spill.write(self._spill.add_band(filled), 0, band)
+                filled = 0
+        if filled:
+            self._spill.write(self._spill.add_band(filled), 0, band[:filled])
+        self.sample_ids: Sequence[str] | None = None if self._roles.id_column is None else ids
+
+    def _parse_into(
+        self, parser: LineParser, number: int, line: str, out: np.ndarray
+    ) -> Mapping[int, str]:
+        """Fill a row of features; the fields that are no plain numbers, by column."""
+        texts, values = parser.parse(number, line)
+        if values is None:
+            fields = dict(enumerate(texts))
+            columns = range(len(self._features))
+        else:
+            fields = dict(zip(self._others, texts, strict=True))
+            at, stop = np.searchsorted(self._features, (self._first, self._stop))
+            out[at:stop] = values
+            columns = itertools.chain(range(at), range(stop, len(self._features)))  # type: ignore[assignment]
+        for i in columns:
+            text = fields[int(self._features[i])]
+            out[i] = self._parse_field(i, text, number)
+        return fields
+
+    def _parse_field(self, feature_id: int, text: str, number: int) -> float:
+        categories = self._categories.get(feature_id)
+        if categories is not None:
+            return categories.number(text, number)
+        if not is_number(text):
+            name = self._name(feature_id)
+            raise SourceError(
+                f"{self._path}, line {number}: {text.strip()!r} in the numeric column {name!r} is "
+                f"not a number; correct it, or declare the column with categorical=[{name!r}]."
+            )
+        return parse_number(text)
+
+    # -- as a Source ------------------------------------------------------------------------------
+
+    def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        for first in range(0, self.n_features, n_features):
+            values = np.empty((min(n_features, self.n_features - first), self.n_samples))
+            self._spill.read(first, values)
+            kinds = np.full(len(values), NUMERIC, np.uint8)
+            labels = {}
+            for i in range(first, first + len(values)):
+                if i in self._categories:
+                    kinds[i - first] = CATEGORICAL
+                    labels[i] = self._categories[i].sort(values[i - first])
+            yield ColumnBlock(first, values, kinds, labels)
+
+    def read(self, feature_ids: np.ndarray) -> np.ndarray:
+        out = np.empty((len(feature_ids), self.n_samples))
+        for i, feature_id in enumerate(feature_ids):
+            self._spill.read(int(feature_id), out[i : i + 1])
+        return out
+
+    def column(self, name: str) -> Any:
+        return parse_texts(self._target_texts[name])
+
+    def close(self) -> None:
+        self._spill.close()
+
+
+def _longest_run(chosen: np.ndarray) -> tuple[int, int]:
+    """First and stop of the longest run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], chosen.astype(np.int8), [0]))))
+    if not len(edges):
+        return 0, 0
+    longest = int(np.argmax(edges[1::2] - edges[::2]))
+    return int(edges[2 * longest]), int(edges[2 * longest + 1])
+
+
+def _drain(items: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The items in order, each forgotten once it has been given."""
+    items.reverse()
+    while items:
+        yield items.pop()
+
+
+def read_text_columns(path: Path, wanted: Wanted, feature_ids: np.ndarray) -> np.ndarray:
+    """Values (k, n_samples) of numeric features of a table, in one pass and without its rest."""
+    layout = read_layout(path)
+    columns = assign_roles(path, layout, wanted).features[feature_ids]
+    rows = []
+    for _, line in read_lines(path, skip=0 if layout.header is None else 1):
+        fields = split_fields(line, layout.delimiter)
+        rows.append([parse_number(fields[column]) for column in columns])
+    return np.array(rows, np.float64).T

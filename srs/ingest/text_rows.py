@@ -1,0 +1,104 @@
+"""Text files whose lines are features: they stream, and nothing is transposed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from srs.errors import SourceError
+from srs.ingest.block import ColumnBlock, Wanted
+from srs.ingest.lines import (
+    LineParser,
+    TextLayout,
+    describe,
+    is_number,
+    parse_number,
+    read_lines,
+    split_fields,
+)  # fmt: skip
+from srs.ingest.text_columns import Categories
+from srs.store.layout import CATEGORICAL, NUMERIC
+
+
+class TextRows:
+    """A feature a row: its name first if the file has a header, then its samples."""
+
+    def __init__(self, path: Path, layout: TextLayout, wanted: Wanted) -> None:
+        self._path, self._layout, self._wanted = path, layout, wanted
+        self._named = int(layout.header is not None)
+        self.record: Mapping[str, Any] = describe(path, wanted)
+        self.notices: Sequence[str] = layout.notices
+        self.dtype = np.dtype(np.float64)
+        self.held, self.fixed_mem, self.in_memory = 8, 0, False
+        self.n_samples = layout.n_columns - self._named
+        header = layout.header
+        self.sample_ids: Sequence[str] | None = None if header is None else header[1:]
+        names = [_first_field(line, layout.delimiter) for _, line in self._lines()]
+        self.n_features = len(names)
+        if not names:
+            raise SourceError(f"{path} has a header and no features.")
+        self.names: Sequence[str] | None = names if self._named else None
+        self.fixed_mem = 100 * self.n_samples  # a line, its fields and numbers
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        return read_lines(self._path, skip=self._named)
+
+    def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        parser = LineParser(self._path, self._layout, self._named, self._layout.n_columns)
+        lines = self._lines()
+        for first in range(0, self.n_features, n_features):
+            values = np.empty((min(n_features, self.n_features - first), self.n_samples))
+            kinds = np.full(len(values), NUMERIC, np.uint8)
+            labels = {}
+            for i, (number, line) in enumerate(itertools.islice(lines, len(values))):
+                found = self._parse_line(parser, number, line, first + i, values[i])
+                if found is not None:
+                    kinds[i], labels[first + i] = CATEGORICAL, found
+            yield ColumnBlock(first, values, kinds, labels)
+
+    def _parse_line(
+        self, parser: LineParser, number: int, line: str, feature_id: int, out: np.ndarray
+    ) -> tuple[str, ...] | None:
+        """Fill the values of a feature; its labels if it is categorical."""
+        _, values = parser.parse(number, line)
+        name = f"f{feature_id}" if self.names is None else self.names[feature_id]
+        chosen = self._wanted.categorical
+        declared = bool(chosen) and (feature_id in chosen or name in chosen)
+        if values is not None and not declared:
+            out[:] = values
+            return None
+        texts = split_fields(line, self._layout.delimiter)[self._named :]
+        if not declared and all(map(is_number, texts)):
+            out[:] = [parse_number(text) for text in texts]
+            return None
+        categories = Categories(name)
+        out[:] = [categories.number(text, number) for text in texts]
+        return categories.sort(out)
+
+    def read(self, feature_ids: np.ndarray) -> np.ndarray:
+        out = np.empty((len(feature_ids), self.n_samples))
+        for block in self.blocks(max(1, (16 << 20) // (self.n_samples * 8))):
+            inside = feature_ids - block.first
+            at = np.flatnonzero((inside >= 0) & (inside < len(block.values)))
+            out[at] = block.values[inside[at]]
+        return out
+
+    def column(self, name: str) -> Any:
+        raise SourceError(
+            f"the target {name!r} names a column, but with orientation='features' columns are "
+            f"samples: give the target as an array or a file."
+        )
+
+    def close(self) -> None:
+        """Files are open only while they are read."""
+
+
+def _first_field(line: str, delimiter: str) -> str:
+    """The name of a feature, without splitting the rest of a long line."""
+    if line.startswith('"'):
+        return split_fields(line, delimiter)[0].strip()
+    return line.partition(delimiter)[0].strip()

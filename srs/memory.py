@@ -1,0 +1,182 @@
+"""Predict the bytes that a run needs, and refuse what does not fit, with both numbers.
+
+`allowed_mem` is what the process may hold (its resident set, interpreter included),
+`projected_mem` what a run is predicted to hold, `peak_mem` what it held. Predictions are pure
+functions of sizes. What a calling program holds besides (its own arrays) is not counted.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from srs.errors import MemoryBudgetError, SettingsError
+from srs.subspace import subspace_limit
+
+MB = 1 << 20
+INTERPRETER_MEM = 265 * MB  # fresh `srs select` with kernels and writers loaded; see DESIGN.md
+DEFAULT_MEM = 2 * 10**9  # where nothing is said; fixed, so that answers do not depend on the day
+SLAB_SUBSPACES = 4  # subspaces that one slab is cut into
+MIN_SUBSPACE, MAX_SUBSPACE = 250, 10_000
+SUBSPACE_SHARE = 10  # a subspace is a tenth of the features, between the two
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+          "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40,
+          "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}  # fmt: skip
+
+
+def parse_bytes(text: str | int) -> int:
+    """Bytes from "512MB", "2GB", "1.5GiB" or a number of bytes.
+
+    >>> parse_bytes("512MB"), parse_bytes("1.5 GiB"), parse_bytes(1000)
+    (512000000, 1610612736, 1000)
+    """
+    if isinstance(text, int) and not isinstance(text, bool) and text > 0:
+        return text
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", str(text))
+    unit = None if match is None else _UNITS.get(match[2].upper())
+    n_bytes = 0 if match is None or unit is None else int(float(match[1]) * unit)
+    if n_bytes <= 0:
+        raise SettingsError(f"{text!r} is not an amount of memory; write it like 512MB or 2GB.")
+    return n_bytes
+
+
+def format_bytes(n_bytes: float) -> str:
+    """Bytes for people, in the units that `parse_bytes` reads.
+
+    >>> format_bytes(512_000_000), format_bytes(1_234_567_890)
+    ('512MB', '1.23GB')
+    """
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.3g}{unit}"
+    return f"{int(n_bytes)}B"
+
+
+def peak_mem() -> int:
+    """Largest resident set of this process so far, in bytes."""
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+@dataclass(frozen=True)
+class RunShape:
+    """The sizes that decide what a run holds in memory.
+
+    n_samples      samples of the store
+    n_features     features of the store
+    chunk_features features in a chunk of the store
+    subspace_size  explored features of one tree
+    slab_chunks    chunks that one batch holds
+    n_roles        a feature and its probes: 1 + number of probes
+    max_carried    most carried columns of a tree
+    n_outputs      classes, or 1 for a numeric target
+    """
+
+    n_samples: int
+    n_features: int
+    chunk_features: int
+    subspace_size: int
+    slab_chunks: int
+    n_roles: int
+    max_carried: int
+    n_outputs: int
+
+
+def batch_mem(shape: RunShape) -> int:
+    """Bytes that one batch holds: slab, gathered features, block, and what the kernel needs."""
+    n = shape.n_samples
+    slab_features = shape.slab_chunks * shape.chunk_features
+    q = subspace_limit(slab_features, shape.subspace_size)
+    n_columns = shape.n_roles * q + shape.max_carried
+    slab = slab_features * n
+    block = n * (n_columns + 8)
+    carried = n * (shape.max_carried + shape.chunk_features)
+    tree = 2 * n * (48 + 8 * shape.n_outputs) + 48 * n_columns + 16 * n * (shape.n_outputs + 2)
+    evidence = 16 * shape.n_roles * slab_features
+    return slab + block + carried + tree + evidence
+
+
+def coordinator_mem(n_features: int, n_roles: int) -> int:
+    """Bytes that the loop holds for all features: evidence, ids, and the arrays of a look at it."""
+    evidence = 12 * n_roles + 16
+    look = 4 * n_roles + 8 * 3
+    return n_features * (evidence + 8 + look)
+
+
+def projected_mem(shape: RunShape, threads: int) -> int:
+    """Bytes that the process is predicted to hold at most."""
+    loop = coordinator_mem(shape.n_features, shape.n_roles)
+    return INTERPRETER_MEM + loop + threads * batch_mem(shape)
+
+
+def slab_chunks(n_features: int, chunk_features: int, subspace_size: int) -> int:
+    """Chunks in a slab: about SLAB_SUBSPACES subspaces, such that slabs are nearly equal."""
+    n_chunks = -(-n_features // chunk_features)
+    n_slabs = max(1, round(n_features / (SLAB_SUBSPACES * subspace_size)))
+    return -(-n_chunks // min(n_slabs, n_chunks))
+
+
+def plan_shape(
+    *,
+    n_samples: int,
+    n_features: int,
+    chunk_features: int,
+    n_roles: int,
+    max_carried: int,
+    n_outputs: int,
+    allowed_mem: int,
+    subspace_size: int | None = None,
+) -> RunShape:
+    """The shape of a run within `allowed_mem`, or MemoryBudgetError with both numbers.
+
+    The subspace is a tenth of the features, at least 250 and at most 10,000, made smaller
+    until two batches fit, so that the same shape (and so the same answer) serves 1 or 2 threads.
+    A given `subspace_size` is kept, and must fit once.
+    """
+
+    def shape_of(q: int) -> RunShape:
+        q = max(1, min(q, n_features))
+        chunks = slab_chunks(n_features, chunk_features, q)
+        return RunShape(
+            n_samples, n_features, chunk_features, q, chunks, n_roles, max_carried, n_outputs
+        )
+
+    if subspace_size is not None:
+        shape = shape_of(subspace_size)
+        _refuse_above(
+            projected_mem(shape, 1), allowed_mem, f"subspaces of {subspace_size} features"
+        )
+        return shape
+    q = min(MAX_SUBSPACE, max(MIN_SUBSPACE, n_features // SUBSPACE_SHARE))
+    while q > MIN_SUBSPACE and projected_mem(shape_of(q), 2) > allowed_mem:
+        q = max(MIN_SUBSPACE, q * 3 // 4)
+    shape = shape_of(q)
+    _refuse_above(projected_mem(shape, 1), allowed_mem, "the smallest subspaces")
+    return shape
+
+
+def _refuse_above(needed: int, allowed: int, what: str) -> None:
+    if needed > allowed:
+        raise MemoryBudgetError(
+            f"{what} need {format_bytes(needed)} of memory and {format_bytes(allowed)} are "
+            f"allowed: allow at least {format_bytes(needed * 1.005)} (--memory).",
+            needed,
+            allowed,
+        )
+
+
+def threads_that_fit(shape: RunShape, threads: int, allowed_mem: int) -> int:
+    """How many batches may be held at once, at least one and at most `threads`."""
+    while threads > 1 and projected_mem(shape, threads) > allowed_mem:
+        threads -= 1
+    return threads

@@ -1,0 +1,264 @@
+"""Open a feature store, check it, and read from it.
+
+Reading is whole chunks at a time (`read_chunk`), into memory that the caller owns. Chunks of a
+store on a local disk are read from their files directly, several times faster than through
+zarr-python and without its copies; a test holds both ways equal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import google_crc32c
+import numpy as np
+import zarr
+
+from srs.errors import InputError, StoreError
+from srs.store import layout
+from srs.store.layout import Manifest, Target
+
+
+class FeatureStore:
+    """A feature store that has been opened and checked. Made by `open_store` and `ingest`.
+
+    path         folder of the store; None if it lives in memory
+    n_features   number of features
+    n_samples    number of samples
+    fingerprint  hash of the content: equal fingerprints, equal data
+    """
+
+    def __init__(self, root: Any, path: Path | None, manifest: Manifest) -> None:
+        self._group = root
+        self.path = path
+        self.manifest = manifest
+        self.n_features = manifest.n_features
+        self.n_samples = manifest.n_samples
+        self.fingerprint = manifest.fingerprint
+        self.chunk_features = manifest.chunk_features
+        self.n_chunks = -(-self.n_features // self.chunk_features)
+
+    def __repr__(self) -> str:
+        where = "memory" if self.path is None else str(self.path)
+        return f"<FeatureStore {where}: {self.n_features} features x {self.n_samples} samples>"
+
+    # -- what is known of features, samples and targets ------------------------------------
+
+    @cached_property
+    def feature_ids(self) -> np.ndarray:
+        """place -> feature id (the column of the source)."""
+        return np.asarray(self._group["feature_id"][:])
+
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """uint8 by feature id: NUMERIC, ORDINAL or CATEGORICAL."""
+        return np.asarray(self._group["kind"][:])
+
+    @cached_property
+    def n_levels(self) -> np.ndarray:
+        """uint8 by feature id: distinct codes, missing aside; 0 where all are missing."""
+        return np.asarray(self._group["n_levels"][:])
+
+    @property
+    def has_names(self) -> bool:
+        return "names" in self._group
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names by feature id ("f0", "f1", ... where the source had none)."""
+        if not self.has_names:
+            return [f"f{i}" for i in range(self.n_features)]
+        return self._strings("names")
+
+    @property
+    def sample_ids(self) -> list[str]:
+        """Ids of the samples ("0", "1", ... where the source had none)."""
+        if "samples" not in self._group:
+            return [str(i) for i in range(self.n_samples)]
+        return self._strings("samples")
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        return self.manifest.targets
+
+    def target(self, name: str | None = None) -> Target:
+        """A target by name; None: the first."""
+        if not self.manifest.targets:
+            raise InputError(f"{self!r} has no target: ingest again with one (--target).")
+        name = self.manifest.targets[0] if name is None else name
+        if name not in self.manifest.targets:
+            raise InputError(
+                f"there is no target {name!r}; the store has {', '.join(self.manifest.targets)}."
+            )
+        array = self._group[f"targets/{name}"]
+        attrs = dict(array.attrs)
+        return Target(name, attrs["task"], np.asarray(array[:]), tuple(attrs["labels"]))
+
+    def labels(self, feature_id: int) -> tuple[str, ...]:
+        """Levels of a categorical feature, by code; empty for the others."""
+        if "labels" not in self._group:
+            return ()
+        ids = np.asarray(self._group["labels/feature_id"][:])
+        at = int(np.searchsorted(ids, feature_id))
+        if at == len(ids) or ids[at] != feature_id:
+            return ()
+        start, stop = np.asarray(self._group["labels/offsets"][at : at + 2])
+        text = np.asarray(self._group["labels/data"][start:stop]).tobytes().decode()
+        return tuple(json.loads(text))
+
+    def find_ids(self, features: Sequence[str | int]) -> np.ndarray:
+        """Feature ids of names or ids; an unknown one is an InputError that names it."""
+        names: dict[str, int] | None = None
+        ids = []
+        for feature in features:
+            if isinstance(feature, str):
+                if names is None:
+                    names = {n: i for i, n in reversed(list(enumerate(self.feature_names)))}
+                if feature not in names:
+                    raise InputError(f"there is no feature named {feature!r} in {self!r}.")
+                ids.append(names[feature])
+            elif not 0 <= int(feature) < self.n_features:
+                raise InputError(
+                    f"there is no feature {feature}: ids are 0..{self.n_features - 1}."
+                )
+            else:
+                ids.append(int(feature))
+        return np.array(ids, np.int64)
+
+    def packed_names(self) -> tuple[np.ndarray, np.ndarray]:
+        """Names as UTF-8 bytes and offsets, a tenth of the memory of a list of strings."""
+        return self._packed("names")
+
+    def _packed(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        group = self._group[name]
+        return np.asarray(group["data"][:]), np.asarray(group["offsets"][:])
+
+    def _strings(self, name: str) -> list[str]:
+        return layout.unpack_strings(*self._packed(name))
+
+    # -- reading codes ----------------------------------------------------------------------
+
+    @cached_property
+    def _codes_in_memory(self) -> np.ndarray:
+        return np.asarray(self._group["codes"][:])
+
+    def read_chunk(self, chunk: int, out: np.ndarray) -> None:
+        """Read one chunk into `out`, uint8 (chunk_features // 64, n_samples, 64), C-contiguous.
+
+        What the last chunk lacks is MISSING.
+        """
+        if self.path is None:
+            n_tiles = self.chunk_features // layout.TILE
+            tiles = self._codes_in_memory[chunk * n_tiles : (chunk + 1) * n_tiles]
+            out[: len(tiles)] = tiles
+            out[len(tiles) :] = layout.MISSING
+            return
+        path = _chunk_path(self.path, chunk)
+        try:
+            with path.open("rb", buffering=0) as file:
+                n_read = file.readinto(out.reshape(-1).data)
+                tail = file.read(5)
+        except FileNotFoundError:
+            raise StoreError(f"{path} is missing: the store is damaged, ingest again.") from None
+        except OSError as error:
+            raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
+        if n_read != out.nbytes or len(tail) != 4:
+            raise StoreError(
+                f"{path} is truncated or too long: the store is damaged, ingest again."
+            )
+        if google_crc32c.value(out.reshape(-1)) != int.from_bytes(tail, "little"):
+            raise StoreError(f"{path} is corrupted (checksum differs): ingest again.")
+
+    def empty_chunks(self, n_chunks: int) -> np.ndarray:
+        """Uninitialised memory for chunks; its item i is an `out` of `read_chunk`."""
+        n_tiles = self.chunk_features // layout.TILE
+        return np.empty((n_chunks, n_tiles, self.n_samples, layout.TILE), np.uint8)
+
+    def read_places(self, places: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Codes of the features at `places`, (n_samples, len(places)), one chunk at a time."""
+        places = np.asarray(places, np.int64)
+        if out is None:
+            out = np.empty((self.n_samples, len(places)), np.uint8)
+        buffer = self.empty_chunks(1)[0]
+        chunks, within = np.divmod(places, self.chunk_features)
+        for chunk in np.unique(chunks):
+            self.read_chunk(int(chunk), buffer)
+            for column in np.flatnonzero(chunks == chunk):
+                tile, lane = divmod(int(within[column]), layout.TILE)
+                out[:, column] = buffer[tile, :, lane]
+        return out
+
+    def read_codes(self, feature_ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Codes of features by id, uint8 (n_samples, k); 255 is missing."""
+        return self.read_places(self.places_of(feature_ids))
+
+    def places_of(self, feature_ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        """feature ids -> places."""
+        ids = np.asarray(feature_ids, np.int64)
+        if len(ids) and (ids.min() < 0 or ids.max() >= self.n_features):
+            raise InputError(f"feature ids must be 0..{self.n_features - 1}.")
+        place_of = np.empty(self.n_features, np.int64)
+        place_of[self.feature_ids] = np.arange(self.n_features)
+        return place_of[ids]
+
+    def kept_values(self, feature_ids: np.ndarray) -> np.ndarray | None:
+        """Original values (n_samples, k) where the store keeps them, else None."""
+        if "values" not in self._group:
+            return None
+        values = self._group["values"]
+        return np.stack([np.asarray(values[int(i)]) for i in feature_ids], axis=1)
+
+
+def _chunk_path(path: Path, chunk: int) -> Path:
+    return path / "codes" / "c" / str(chunk) / "0" / "0"
+
+
+def open_store(path: str | os.PathLike[str]) -> FeatureStore:
+    """Open a feature store and check that it is whole.
+
+    Every chunk must be there with its right size; its checksum is compared when it is read.
+    """
+    folder = Path(path)
+    if not folder.exists():
+        raise StoreError(f"{folder} does not exist; make a feature store with `srs ingest`.")
+    if not (folder / "zarr.json").is_file():
+        raise StoreError(f"{folder} is not a feature store: {folder / 'zarr.json'} is missing.")
+    store = open_root(folder)
+    expected = store.n_samples * store.chunk_features + 4
+    for chunk in range(store.n_chunks):
+        file = _chunk_path(folder, chunk)
+        try:
+            size = file.stat().st_size
+        except OSError:
+            raise StoreError(f"{file} is missing: the store is damaged, ingest again.") from None
+        if size != expected:
+            raise StoreError(
+                f"{file} has {size} bytes instead of {expected}: the store is damaged, ingest "
+                f"again."
+            )
+    return store
+
+
+def open_root(root: Any) -> FeatureStore:
+    """Open a feature store at a folder or in a zarr memory store, checking its metadata."""
+    where = str(root) if isinstance(root, Path) else "memory"
+    try:
+        group: Any = zarr.open_group(root, mode="r", zarr_format=3)
+        raw = dict(group.attrs).get("srs")
+    except Exception as error:
+        raise StoreError(f"{where} cannot be opened as zarr: {error}") from None
+    manifest = Manifest.from_json(raw, where)
+    n_features = (manifest.n_features,)
+    codes = (layout.count_tiles(manifest.n_features), manifest.n_samples, layout.TILE)
+    for name, expected in (("codes", codes), ("feature_id", n_features), ("kind", n_features)):
+        try:
+            found = group[name].shape
+        except Exception:
+            raise StoreError(f"{where}/{name} cannot be read: the store is damaged.") from None
+        if found != expected:
+            raise StoreError(f"{where}/{name} has shape {found} instead of {expected}.")
+    return FeatureStore(group, root if isinstance(root, Path) else None, manifest)

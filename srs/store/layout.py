@@ -1,0 +1,158 @@
+"""What a feature store looks like on disk: names of arrays, the manifest, and its checks.
+
+    wide.zarr/                      zarr v3 group; its attribute "srs" is the manifest
+    ├── codes      uint8 (n_tiles, n_samples, 64) codes: place p is [p // 64, :, p % 64]
+    ├── feature_id int64 (n_features,)            place -> feature id (column of the source)
+    ├── kind       uint8 (n_features,)            by feature id: numeric, ordinal, categorical
+    ├── n_levels   uint8 (n_features,)            by feature id: distinct codes, missing aside
+    ├── names/     data, offsets                  by feature id; absent: "f0", "f1", ...
+    ├── samples/   data, offsets                  sample ids; absent: 0, 1, ...
+    ├── labels/    data, offsets, feature_id      levels of categorical features, JSON each
+    ├── values     float (n_features, n_samples)  by feature id; only where values are kept
+    └── targets/NAME                              int32 class codes or float64 values
+
+`codes` is chunked by features and never along samples. Features stand in tiles of 64, and inside a
+tile the bytes are sample-major: filling a block then copies cache lines, 64 features of a sample
+at a time, from memory that is read in order. (With one wide sample-major chunk the same copies
+jumped a kilobyte each and took ten times longer; feature-major they were a transposition.) The
+last tile is padded with MISSING. Each chunk ends with its CRC-32C.
+
+The *place* of a feature, its row in `codes`, follows from a hash of its content and its name, not
+from its column in the source. So results do not depend on the order of columns, and neighbours in
+the source, which are often correlated, do not always meet.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from srs.errors import StoreError
+
+FORMAT = "srs-feature-store"
+SCHEMA_VERSION = 1
+MISSING = 255  # the code kept for missing values
+MAX_LEVELS = 255  # codes 0..254
+
+NUMERIC, ORDINAL, CATEGORICAL = 0, 1, 2
+KIND_NAMES = ("numeric", "ordinal", "categorical")
+
+TILE = 64  # features of a tile: one cache line a sample
+CHUNK_BYTES = 1 << 20  # measured by benchmarks/store_chunks.py, see DESIGN.md
+
+
+@dataclass(frozen=True)
+class Target:
+    """One target of a feature store.
+
+    name    as given at ingest
+    task    "classification" or "regression"
+    values  int32 class codes (n_samples,), or float64 values
+    labels  label of each class code; empty for regression
+    """
+
+    name: str
+    task: str
+    values: np.ndarray
+    labels: tuple[str, ...] = ()
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The attribute "srs" of the group; written last, so a store without it was never finished.
+
+    n_features      number of features
+    n_samples       number of samples
+    chunk_features  features in one chunk of `codes`
+    fingerprint     hash of codes, names, sample ids and targets (hexadecimal)
+    targets         names of the targets, the default one first
+    any_missing     whether any code is MISSING
+    any_categorical whether any feature is categorical with more than two levels
+    source          where the data came from, as far as it can be read again
+    notices         one sentence for each oddity that ingest accepted
+    srs_version     version that wrote the store
+    """
+
+    n_features: int
+    n_samples: int
+    chunk_features: int
+    fingerprint: str
+    targets: tuple[str, ...]
+    any_missing: bool
+    any_categorical: bool
+    source: Mapping[str, Any] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+    srs_version: str = ""
+    format: str = FORMAT
+    schema_version: int = SCHEMA_VERSION
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "targets": list(self.targets), "notices": list(self.notices)}
+
+    @classmethod
+    def from_json(cls, raw: Any, where: str) -> Manifest:
+        """Read a manifest; a foreign, newer or incomplete one is a StoreError naming `where`."""
+        if not isinstance(raw, Mapping) or raw.get("format") != FORMAT:
+            raise StoreError(
+                f"{where} is a zarr group but not a feature store; make one with `srs ingest`."
+            )
+        if raw.get("schema_version") != SCHEMA_VERSION:
+            raise StoreError(
+                f"{where} has schema version {raw.get('schema_version')!r}, and this srs reads "
+                f"version {SCHEMA_VERSION}: ingest the source again, or use the srs that wrote it."
+            )
+        try:
+            known = {name: raw[name] for name in cls.__dataclass_fields__}
+            return cls(
+                **{**known, "targets": tuple(raw["targets"]), "notices": tuple(raw["notices"])}
+            )
+        except KeyError as error:
+            raise StoreError(f"{where}: the manifest lacks {error}; ingest again.") from None
+
+
+def count_tiles(n_features: int) -> int:
+    """Tiles that hold so many features."""
+    return -(-n_features // TILE)
+
+
+def chunk_features(n_samples: int, n_features: int) -> int:
+    """Features in a chunk: whole tiles of about CHUNK_BYTES, and no more than the store has.
+
+    >>> chunk_features(1000, 10**6), chunk_features(1000, 100), chunk_features(10**6, 1000)
+    (1024, 128, 64)
+    """
+    n_tiles = max(1, round(CHUNK_BYTES / (TILE * max(n_samples, 1))))
+    return TILE * min(n_tiles, count_tiles(n_features))
+
+
+def pack_strings(strings: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Strings as UTF-8 bytes and offsets: two plain arrays that any zarr reader understands.
+
+    What is no Unicode text (a lone surrogate) is written as its escape.
+    """
+    encoded = [s.encode("utf-8", "backslashreplace") for s in strings]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(e) for e in encoded], out=offsets[1:])
+    return np.frombuffer(b"".join(encoded), np.uint8), offsets
+
+
+def unpack_strings(data: np.ndarray, offsets: np.ndarray) -> list[str]:
+    """The inverse of `pack_strings`."""
+    raw = data.tobytes()
+    ends = offsets.tolist()
+    return [raw[a:b].decode("utf-8") for a, b in pairwise(ends)]
+
+
+def pack_labels(labels: Mapping[int, Sequence[str]]) -> tuple[list[int], list[str]]:
+    """Levels of categorical features as feature ids and one JSON list each."""
+    ids = sorted(labels)
+    return ids, [json.dumps(list(labels[i])) for i in ids]

@@ -1,0 +1,99 @@
+"""Draw the features of each batch and each tree.
+
+Default mode: a pass explores every feature once. The chunks of the store are shuffled and dealt
+to batches (slabs); inside a slab, runs of neighbouring places are shuffled and cut into
+subspaces. Neighbours in the store are strangers (places follow from a hash), so a run is a random
+set of features, and copying runs of 64 bytes is what memory likes. Paper mode: uniform draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+MIN_RUN, MAX_RUN = 8, 64  # features; whole words that fit into a tile of the store
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The columns that trees may carry, chosen among features and probes alike.
+
+    places  int64; roles: uint8
+    """
+
+    places: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    roles: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint8))
+
+
+def run_length(n_features: int) -> int:
+    """Features in a run: words in small stores, cache lines in large ones.
+
+    >>> [run_length(p) for p in (100, 5_000, 50_000)]
+    [8, 16, 64]
+    """
+    return min(MAX_RUN, max(MIN_RUN, 1 << int(np.log2(max(1, n_features / 256)))))
+
+
+def deal_chunks(n_chunks: int, slab_chunks: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Shuffle the chunks and deal them into slabs of at most `slab_chunks`, nearly equal."""
+    n_slabs = -(-n_chunks // slab_chunks)
+    return np.array_split(rng.permutation(n_chunks), n_slabs)
+
+
+def slab_runs(chunk_ids: np.ndarray, n_features: int, chunk_features: int) -> np.ndarray:
+    """The runs of a slab: run r holds the places r * length .. r * length + length - 1."""
+    length = run_length(n_features)
+    a_chunk = chunk_features // length
+    runs = (chunk_ids[:, None] * a_chunk + np.arange(a_chunk)).ravel()
+    return runs[runs * length < n_features]
+
+
+def run_places(runs: np.ndarray, n_features: int) -> np.ndarray:
+    """Places of the features of runs, in order. The last may lie beyond the features (padding)."""
+    length = run_length(n_features)
+    return (runs[:, None] * length + np.arange(length)).ravel()
+
+
+def count_subspaces(n_features: int, subspace_size: int) -> int:
+    """Into how many subspaces a slab is cut: as equal, and as near to the size, as can be."""
+    return max(1, round(n_features / subspace_size))
+
+
+def subspace_limit(n_features: int, subspace_size: int) -> int:
+    """Most features that a subspace of such a slab may have."""
+    return min(n_features, -(-n_features // count_subspaces(n_features, subspace_size)) + MAX_RUN)
+
+
+def cut_subspaces(
+    runs: np.ndarray, n_features: int, subspace_size: int, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """Shuffle the runs and cut them into subspaces of about `subspace_size` features."""
+    n_subspaces = count_subspaces(len(runs) * run_length(n_features), subspace_size)
+    return np.array_split(rng.permutation(runs), min(n_subspaces, len(runs)))
+
+
+def draw_recall(
+    n_pool: int, blocked: np.ndarray, most: int, rng: np.random.Generator, full: bool = False
+) -> np.ndarray:
+    """Which columns of the pool a tree carries: a random number of them, of those not blocked.
+
+    With all of them in every tree, relevant features that are redundant with them would be masked
+    for ever; with none, features that matter only given others would not be found.
+    """
+    free = np.flatnonzero(~blocked)
+    most = min(most, len(free), n_pool)
+    n_carried = most if full else int(rng.integers(0, most + 1))
+    return rng.permutation(free)[:n_carried]
+
+
+def draw_paper(
+    n_features: int, subspace_size: int, carry_fraction: float, relevant: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """R and C of Algorithm 7.1 (a): carried places from the relevant set, explored from the rest."""
+    n_carried = min(int(carry_fraction * subspace_size), len(relevant))
+    carried = rng.choice(relevant, n_carried, replace=False) if n_carried else relevant[:0]
+    n_explored = min(subspace_size, n_features) - n_carried
+    free = np.delete(np.arange(n_features), carried) if n_carried else n_features
+    return carried, rng.choice(free, n_explored, replace=False)

@@ -1,0 +1,69 @@
+"""Codes of numeric features: the kernel against its twin, and what codes promise."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from srs.ingest.encode import encode_numeric
+from srs.store.layout import MISSING
+from tests.reference.encode_twin import encode_twin
+
+DTYPES = st.sampled_from([np.float32, np.float64])
+
+
+@st.composite
+def features(draw: st.DrawFn) -> np.ndarray:
+    """Features with ties, missing values, infinities, and now and then over 255 levels."""
+    dtype = draw(DTYPES)
+    n = draw(st.integers(1, 700))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_levels = draw(st.sampled_from([1, 2, 5, 254, 255, 256, 400, 10_000]))
+    levels = np.sort(rng.normal(size=n_levels)).astype(dtype)
+    values = levels[rng.integers(0, n_levels, size=(3, n))]
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0], dtype)
+    share = draw(st.sampled_from([0.0, 0.1, 1.0]))
+    chosen = rng.random((3, n)) < share
+    values[chosen] = special[rng.integers(0, len(special), size=chosen.sum())]
+    return values
+
+
+@given(features())
+def test_kernel_equals_its_twin(values):
+    codes, n_levels = encode_numeric(values)
+    for row, code, levels in zip(values, codes, n_levels, strict=True):
+        expected, n_expected = encode_twin(row.tolist())
+        assert code.tolist() == expected
+        assert levels == n_expected
+
+
+@given(hnp.arrays(DTYPES, hnp.array_shapes(min_dims=2, max_dims=2, max_side=40)))
+def test_arbitrary_values(values):
+    codes, n_levels = encode_numeric(values)
+    for row, code, levels in zip(values, codes, n_levels, strict=True):
+        assert (code.tolist(), levels) == encode_twin(row.tolist())
+
+
+@given(features())
+def test_codes_keep_order_and_ties(values):
+    codes, n_levels = encode_numeric(values)
+    for row, code, levels in zip(values, codes, n_levels, strict=True):
+        known = ~np.isnan(row)
+        assert ((code == MISSING) == ~known).all()
+        order = np.argsort(row[known], kind="stable")
+        ordered, steps = row[known][order], np.diff(code[known][order].astype(int))
+        assert (steps >= 0).all()
+        assert (steps[ordered[1:] == ordered[:-1]] == 0).all()
+        assert len(np.unique(code[known])) == levels
+        if len(np.unique(ordered)) <= 255:
+            assert (steps[ordered[1:] != ordered[:-1]] == 1).all()
+
+
+@pytest.mark.parametrize("n_samples", [256, 1000, 5001])
+def test_bins_of_distinct_values_are_nearly_equal(n_samples, global_random_seed):
+    values = np.random.default_rng(global_random_seed).permutation(n_samples).astype(float)
+    codes, n_levels = encode_numeric(values[None])
+    sizes = np.bincount(codes[0])
+    assert n_levels[0] == 255
+    assert sizes.max() - sizes.min() <= 1

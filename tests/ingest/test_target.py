@@ -1,0 +1,78 @@
+"""Targets: the rule that chooses the task, labels, and where targets come from."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from srs.ingest import ingest
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+
+
+def target_of(target, **options):
+    return ingest(X, target=target, **options).target()
+
+
+@pytest.mark.parametrize(
+    ("values", "task", "labels"),
+    [
+        (np.arange(40) % 2 == 0, "classification", ("False", "True")),
+        (np.arange(40) % 3 * 5, "classification", ("0", "5", "10")),
+        (np.arange(40) % 30 / 1.0, "classification", tuple(str(i) for i in range(30))),
+        (np.arange(40) % 31, "regression", ()),
+        (np.arange(40) / 40, "regression", ()),
+        (["b", "a"] * 20, "classification", ("a", "b")),
+        (pd.Categorical(["b", "a"] * 20), "classification", ("a", "b")),
+        (pd.Series(pd.array([1, 2] * 20, dtype="Int64")), "classification", ("1", "2")),
+    ],
+)
+def test_the_task_follows_from_the_values(values, task, labels):
+    target = target_of(values)
+    assert (target.task, target.labels) == (task, labels)
+    assert target.values.dtype == (np.int32 if labels else np.float64)
+
+
+def test_numbers_sort_as_numbers():
+    target = target_of([10, 9, -1, 100] * 10)
+    assert target.labels == ("-1", "9", "10", "100")
+    assert target.values[:4].tolist() == [2, 1, 0, 3]
+
+
+def test_the_task_can_be_given():
+    assert target_of(np.arange(40) % 2, task="regression").task == "regression"
+    assert target_of(np.arange(40) % 35, task="classification").n_classes == 35
+    store = ingest(X, target={"a": np.arange(40) % 2, "b": np.arange(40) % 3},
+                   task={"a": "regression"})  # fmt: skip
+    assert [store.target(name).task for name in "ab"] == ["regression", "classification"]
+
+
+@pytest.mark.parametrize("header", ["", "outcome\n"])
+@pytest.mark.parametrize(
+    ("texts", "labels"), [(["u", "v"] * 20, ("u", "v")), (["0", "1"] * 20, ("0", "1"))]
+)
+def test_target_in_a_text_file(texts, labels, header, tmp_path):
+    (tmp_path / "y.csv").write_text(header + "\n".join(texts) + "\n")
+    target = target_of(str(tmp_path / "y.csv"))
+    assert (target.name, target.labels) == ("target", labels)
+    assert target.values[:2].tolist() == [0, 1]
+
+
+def test_target_in_an_npy_file(tmp_path):
+    np.save(tmp_path / "y.npy", np.arange(40) / 3)
+    assert target_of(tmp_path / "y.npy").values[3] == 1.0
+    np.save(tmp_path / "y.npy", np.arange(41) / 3)
+    with pytest.raises(ValueError, match="has 41 values and the source has 40"):
+        target_of(tmp_path / "y.npy")
+
+
+def test_file_of_two_columns_is_refused(tmp_path):
+    (tmp_path / "y.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="one column; line 1 has 2"):
+        target_of(tmp_path / "y.csv")
+
+
+def test_names_of_targets():
+    frame = pd.DataFrame(X, columns=list("abc")).assign(outcome=np.arange(40) % 2)
+    assert ingest(frame, target="outcome").target_names == ("outcome",)
+    assert ingest(X, target=frame["outcome"]).target_names == ("outcome",)
+    assert ingest(X, target=frame["outcome"].to_list()).target_names == ("target",)

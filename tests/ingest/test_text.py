@@ -1,0 +1,113 @@
+"""Text files: headers, ids, delimiters, quotes, missing markers, and width."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from srs.ingest import ingest
+from srs.ingest.values import read_values
+
+X = np.array([[1.0, 5.5], [2.0, np.nan], [3.5, -1e3]])
+
+
+def fingerprint(values, **options):
+    return ingest(values, **options).fingerprint
+
+
+@pytest.mark.parametrize("marker", ["", "NA", "NaN", "nan", "null", "NULL", "None", "?", "N/A"])
+@pytest.mark.parametrize("delimiter", [",", "\t", ";"])
+def test_missing_markers(marker, delimiter, tmp_path):
+    lines = ["a,b", "1,5.5", f"2,{marker}", "3.5,-1e3", ""]
+    (tmp_path / "t.csv").write_text("\n".join(lines).replace(",", delimiter))
+    assert ingest(tmp_path / "t.csv").fingerprint == fingerprint(X, names=["a", "b"])
+
+
+@pytest.mark.parametrize("header", ["", "id", "Sample", "sample_id", "INDEX"])
+def test_first_column_of_ids(header, tmp_path):
+    (tmp_path / "t.csv").write_text(f"{header},a,b\ns1,1,5.5\ns2,2,NA\ns3,3.5,-1000\n")
+    store = ingest(tmp_path / "t.csv")
+    assert store.sample_ids == ["s1", "s2", "s3"]
+    assert store.fingerprint == fingerprint(X, names=["a", "b"], sample_ids=["s1", "s2", "s3"])
+
+
+def test_header_of_r_lacks_the_column_of_row_names(tmp_path):
+    (tmp_path / "t.txt").write_text('"a" "b"\n"s1" 1 5.5\n"s2" 2 NA\n"s3" 3.5 -1000\n')
+    store = ingest(tmp_path / "t.txt")
+    assert store.fingerprint == fingerprint(X, names=["a", "b"], sample_ids=["s1", "s2", "s3"])
+
+
+def test_first_line_of_numbers_is_data_and_noticed(tmp_path):
+    (tmp_path / "t.csv").write_text("1,5.5\n2,\n3.5,-1000\n")
+    store = ingest(tmp_path / "t.csv", target=[0, 1, 1])
+    assert store.fingerprint == fingerprint(X, target=[0, 1, 1])
+    (notice,) = store.manifest.notices
+    assert notice == "the first line of t.csv is all numbers and was read as data."
+
+
+def test_header_that_counts_gives_no_names(tmp_path):
+    pd.DataFrame(X).to_csv(tmp_path / "t.csv", index=False)
+    store = ingest(tmp_path / "t.csv")
+    assert store.fingerprint == fingerprint(X)
+
+
+def test_quotes_newlines_and_byte_order_mark(tmp_path):
+    content = '\ufeff"a, b",c,"d ""q"""\r\n1,"x, y",3\r\n\r\n2,"x\r\nz",4\r\n"3",w,5\r\n'
+    (tmp_path / "t.csv").write_bytes(content.encode())
+    store = ingest(tmp_path / "t.csv", target=[0, 1, 1])
+    assert store.feature_names == ["a, b", "c", 'd "q"']
+    assert store.labels(1) == ("w", "x\r\nz", "x, y")
+    np.testing.assert_array_equal(read_values(ingest(tmp_path / "t.csv"), [0, 2])[:, 1], [3, 4, 5])
+
+
+def test_line_numbers_count_lines_in_quotes(tmp_path):
+    (tmp_path / "t.csv").write_text('a,b\n"x\ny",1\nz,2,3\n')
+    with pytest.raises(ValueError, match="line 4: 3 fields"):
+        ingest(tmp_path / "t.csv")
+
+
+def test_features_as_rows_with_quoted_names_text_and_missing(tmp_path):
+    lines = ["gene,s1,s2,s3", '"a, b",1,NA,3', "c,u,v,u", '"d",1,"2",', "e,7,7,8"]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    store = ingest(tmp_path / "t.csv", orientation="features", categorical=["e"])
+    assert store.feature_names == ["a, b", "c", "d", "e"]
+    assert store.sample_ids == ["s1", "s2", "s3"]
+    assert store.kinds.tolist() == [0, 2, 0, 2]
+    assert store.read_codes([0, 1, 2, 3]).T.tolist() == [
+        [0, 255, 1], [0, 1, 0], [0, 1, 255], [0, 0, 1]
+    ]  # fmt: skip
+
+
+def test_declared_categories_may_turn_into_text_later(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n2,10\n" * 700 + "3,other\n")
+    store = ingest(tmp_path / "t.csv", tmp_path / "s.zarr", categorical=["b"])
+    assert store.labels(1) == ("10", "2", "other")
+    np.testing.assert_array_equal(read_values(store, [1, 0])[-1], [2, 3])
+
+
+def test_one_category_written_in_two_ways(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n1.0,2.5\n10,3\n")
+    store = ingest(tmp_path / "t.csv", categorical=["a"])
+    assert store.labels(0) == ("1", "10")
+    assert store.read_codes([0])[:, 0].tolist() == [0, 0, 1]
+
+
+def test_target_between_features_and_several_targets(tmp_path):
+    (tmp_path / "t.csv").write_text("a,y,b,z\n1,u,5.5,0.5\n2,v,NA,1\n3.5,v,-1000,7\n")
+    store = ingest(tmp_path / "t.csv", target={"group": "y", "size": "z"})
+    assert store.target_names == ("group", "size")
+    assert store.target("group").labels == ("u", "v")
+    assert store.target("size").values.tolist() == [0.5, 1, 7]
+    assert store.feature_names == ["a", "b"]
+
+
+@pytest.mark.parametrize("marker", ["0.25", "NA"])
+def test_wide_lines(marker, tmp_path):
+    n_features = 20_000
+    line = ",".join(["1.5"] * (n_features - 1))
+    header = ",".join(f"c{i}" for i in range(n_features))
+    rows = "".join(f"s{i},{line},{marker if i else i}\n" for i in range(4))
+    (tmp_path / "t.csv").write_text(f"id,{header}\n{rows}")
+    store = ingest(tmp_path / "t.csv")
+    assert store.n_features == n_features
+    assert store.n_levels[-1] == (2 if marker == "0.25" else 1)
+    assert "19999 features are constant, the first is 'c0'." in store.manifest.notices

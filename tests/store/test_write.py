@@ -1,0 +1,88 @@
+"""Writing: order of places, spill files, overwriting, and what must not be overwritten."""
+
+import numpy as np
+import pytest
+import zarr
+
+from srs.errors import StoreError
+from srs.store import NUMERIC, open_store
+from srs.store.writer import StoreWriter
+
+
+def write(path, codes, *, memory=1 << 30, batches=1, overwrite=False, order=None):
+    n_features, n_samples = codes.shape
+    order = np.arange(n_features) if order is None else order
+    with StoreWriter(path, n_samples, n_features, memory, overwrite) as writer:
+        for ids in np.array_split(order, batches):
+            writer.add(ids, codes[ids], None)
+        writer.finish(
+            kinds=np.full(n_features, NUMERIC), n_levels=np.full(n_features, 9), names=None,
+            sample_ids=None, labels={}, targets=[], source={}, notices=[], srs_version="test",
+        )  # fmt: skip
+    return open_store(path)
+
+
+@pytest.fixture
+def codes():
+    return np.random.default_rng(0).integers(0, 200, size=(1500, 2500)).astype(np.uint8)
+
+
+def test_memory_batches_and_order_do_not_matter(codes, tmp_path):
+    plain = write(tmp_path / "a", codes)
+    spilled = write(tmp_path / "b", codes, memory=4 << 20, batches=7)
+    shuffled = write(tmp_path / "c", codes, order=np.random.default_rng(1).permutation(1500))
+    assert plain.fingerprint == spilled.fingerprint == shuffled.fingerprint
+    np.testing.assert_array_equal(plain.feature_ids, spilled.feature_ids)
+    np.testing.assert_array_equal(spilled.read_codes(np.arange(1500)), codes.T)
+
+
+def test_places_do_not_follow_columns(codes, tmp_path):
+    places = write(tmp_path / "a", codes).feature_ids
+    assert abs(np.corrcoef(places, np.arange(1500))[0, 1]) < 0.2
+    assert sorted(places) == list(range(1500))
+
+
+def test_long_features_have_chunks_of_one_tile(tmp_path):
+    codes = np.zeros((70, 200_000), np.uint8)
+    codes[np.arange(70), np.arange(70)] = 1
+    store = write(tmp_path / "a", codes)
+    assert (store.chunk_features, store.n_chunks) == (64, 2)
+    np.testing.assert_array_equal(store.read_codes(np.arange(70)), codes.T)
+
+
+def test_features_that_are_not_all_there(codes, tmp_path):
+    with pytest.raises(StoreError, match="of 1500 features were written"):
+        write(tmp_path / "a", codes, order=np.arange(1499))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_overwriting_a_feature_store(codes, tmp_path):
+    path = tmp_path / "a"
+    write(path, codes)
+    with pytest.raises(StoreError, match="exists already"):
+        write(path, codes[:10])
+    assert open_store(path).n_features == 1500
+    assert write(path, codes[:10], overwrite=True).n_features == 10
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "group", "array"])
+def test_what_is_no_feature_store_is_not_overwritten(kind, codes, tmp_path):
+    path = tmp_path / "precious"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "file":
+        path.write_text("precious")
+    elif kind == "group":
+        zarr.create_group(path)
+    else:
+        zarr.create_array(path, shape=(2, 2), dtype="f4")
+    with pytest.raises(StoreError, match="is not a feature store and is not overwritten"):
+        write(path, codes, overwrite=True)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_folder_that_cannot_be_written(codes, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be written"):
+        write(tmp_path / "file" / "a", codes)
