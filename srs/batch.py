@@ -1,0 +1,343 @@
+"""What one worker does: read a slab, fill blocks, add probes, grow trees, return evidence.
+
+A batch is a pure function of its context (store, target, settings) and its spec (ids and seeds):
+the same on any thread, any worker and any retry.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+import numpy as np
+from numba import njit
+
+from srs import seeds, subspace
+from srs.config import Settings
+from srs.evidence import BatchEvidence
+from srs.memory import RunShape
+from srs.store import CATEGORICAL, FeatureStore
+from srs.store.layout import TILE
+from srs.subspace import Pool
+from srs.tree import Importances, Tree, TreeSettings, TreeTarget, grow, predict_tree
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all batches of a run share.
+
+    store        the feature store
+    settings     settings of the run
+    shape        sizes of the run
+    target       what trees learn
+    tree         how trees are grown
+    train        int32: samples that trees see
+    held_out     int32: samples that get predictions only
+    permutations int32 (n_roles, n_samples): row g makes role g of a feature
+    splits_by_subset  bool by place: categorical features of more than two levels; None: no such
+    pinned       int64: places of pinned features
+    resident     uint8 (n_tiles, n_samples, 64): the whole store, in paper mode
+    scratch      memory that batches use one after the other, see `_reuse`
+    """
+
+    store: FeatureStore
+    settings: Settings
+    shape: RunShape
+    target: TreeTarget
+    tree: TreeSettings
+    train: np.ndarray
+    held_out: np.ndarray
+    permutations: np.ndarray
+    splits_by_subset: np.ndarray | None
+    pinned: np.ndarray
+    resident: np.ndarray | None = None
+    scratch: list[dict[str, np.ndarray]] = field(default_factory=list)
+
+    def borrow_scratch(self) -> dict[str, np.ndarray]:
+        """Memory that no other batch uses now; the batch gives it back at its end."""
+        try:
+            return self.scratch.pop()
+        except IndexError:
+            return {}
+
+
+@dataclass(frozen=True)
+class BatchSpec:
+    """One slab to explore.
+
+    pass_index, batch_index  which batch it is; with the seed they give its random state
+    chunk_ids                chunks of the slab
+    pool                     what its trees may carry
+    """
+
+    pass_index: int
+    batch_index: int
+    chunk_ids: np.ndarray
+    pool: Pool
+
+
+@dataclass(frozen=True)
+class PaperSpec:
+    """One tree of Algorithm 7.1: its number, and the places of R and C."""
+
+    iteration: int
+    carried: np.ndarray
+    explored: np.ndarray
+
+
+def categorical_places(store: FeatureStore) -> np.ndarray | None:
+    """Places whose columns are split by subsets of levels; two levels need only a cut."""
+    if not store.manifest.any_categorical:
+        return None
+    by_id = (store.kinds == CATEGORICAL) & (store.n_levels > 2)
+    return by_id[store.feature_ids]
+
+
+@njit(nogil=True, cache=True)
+def _fill_roles(slab, starts, n_words, coins, permutations, n_columns, block):  # type: ignore[no-untyped-def]
+    """Write all roles of some runs into a block; both seen as flat arrays of 8-byte words.
+
+    starts: first word of each run within the slab. A run has n_words words a sample, and the next
+    sample is 8 words on (a tile). Segment s of the block holds role s XOR coin of each run: the
+    place of a column does not tell a feature from its probes.
+
+    Words and unsigned indices, because numba's slices and signed indices cost ten times more.
+    """
+    n_roles, n_samples = permutations.shape
+    width = starts.shape[0] * n_words
+    for r in range(starts.shape[0]):
+        for s in range(n_roles):
+            role = s ^ coins[r]
+            to = s * width + r * n_words
+            for i in range(n_samples):
+                a = np.uint64(starts[r] + permutations[role, i] * 8)
+                b = np.uint64(i * n_columns + to)
+                for k in range(np.uint64(n_words)):
+                    block[b + k] = slab[a + k]
+
+
+def draw_coins(rng: np.random.Generator, n_runs: int, n_roles: int) -> np.ndarray:
+    """For each run, which role comes first in the block."""
+    return rng.integers(0, n_roles, n_runs, dtype=np.uint8)
+
+
+def run_batch(context: Context, spec: BatchSpec) -> tuple[BatchEvidence, list[Tree]]:
+    """Explore every feature of one slab once."""
+    clock = _Clock()
+    shape = context.shape
+    scratch = context.borrow_scratch()
+    slab, pool_codes = _read_slab(context, scratch, spec), _read_pool(context, spec.pool)
+    clock.lap("read")
+    rng = seeds.make_rng(context.settings.seed, seeds.BATCH, spec.pass_index, spec.batch_index)
+    length = subspace.run_length(shape.n_features)
+    runs = subspace.slab_runs(spec.chunk_ids, shape.n_features, shape.chunk_features)
+    subspaces = subspace.cut_subspaces(runs, shape.n_features, shape.subspace_size, rng)
+    outcome = _Outcome.empty(context, len(runs) * length, len(spec.pool.places))
+    for runs_of_tree in subspaces:
+        places = subspace.run_places(runs_of_tree, shape.n_features)
+        carried = _draw_carried(context, spec.pool, runs_of_tree, rng)
+        coins = draw_coins(rng, len(runs_of_tree), shape.n_roles)
+        starts = _run_starts(context, spec.chunk_ids, runs_of_tree)
+        block = _fill_block(context, scratch, slab, starts, coins, pool_codes[:, carried])
+        tree_key = seeds.draw_tree_key(rng)
+        columns = np.concatenate([np.tile(places, shape.n_roles), spec.pool.places[carried]])
+        clock.lap("fill")
+        tree, importances = _grow(context, block, tree_key, columns)
+        clock.lap("grow")
+        outcome.add(context, places, carried, np.repeat(coins, length), importances)
+        if len(context.held_out):
+            outcome.votes += predict_tree(tree, block, context.held_out)
+        if context.settings.keep_trees:
+            outcome.trees.append(_with_places(tree, columns))
+        clock.lap("fill")
+    context.scratch.append(scratch)
+    return outcome.evidence(shape.n_features, len(subspaces), clock.seconds), outcome.trees
+
+
+def run_paper_tree(context: Context, spec: PaperSpec) -> tuple[BatchEvidence, list[Tree]]:
+    """One iteration of Algorithm 7.1: a tree on R and C and one random probe."""
+    clock = _Clock()
+    places = np.concatenate([spec.carried, spec.explored])
+    block = np.empty((context.shape.n_samples, len(places) + 1), np.uint8)
+    if context.resident is None:
+        context.store.read_places(places, out=block[:, :-1])
+    else:
+        block[:, :-1] = context.resident[places // TILE, :, places % TILE].T
+    rng = seeds.make_rng(context.settings.seed, seeds.ITERATION, spec.iteration, 1)
+    # The probe is a fresh one each time: some feature of the subspace, its samples shuffled.
+    model = int(rng.integers(len(places)))
+    block[context.train, -1] = block[rng.permutation(context.train), model]
+    block[context.held_out, -1] = block[rng.permutation(context.held_out), model]
+    clock.lap("fill")
+    columns = np.append(places, places[model])
+    tree, importances = _grow(context, block, seeds.draw_tree_key(rng), columns)
+    clock.lap("grow")
+    votes = np.zeros((len(context.held_out), context.target.n_classes))
+    if len(context.held_out):
+        votes += predict_tree(tree, block, context.held_out)
+    used = importances.used[:-1]
+    zeros = np.zeros((1, len(places)), np.float32)
+    evidence = BatchEvidence(
+        places, used[None].astype(np.float32), zeros, zeros, importances.n_splits[:-1] > 0,
+        np.empty(0), used > importances.used[-1], 1, votes, clock.seconds,
+    )  # fmt: skip
+    trees = [_with_places(tree, columns)] if context.settings.keep_trees else []
+    return evidence, trees
+
+
+def _reuse(scratch: dict[str, np.ndarray], name: str, *shape: int) -> np.ndarray:
+    """An uninitialised uint8 array that is used again by the next tree.
+
+    Fresh pages for every block would cost a third of the time of a tree.
+    """
+    size = math.prod(shape)
+    if name not in scratch or scratch[name].size < size:
+        scratch.pop(name, None)
+        scratch[name] = np.empty(size, np.uint8)
+    return scratch[name][:size].reshape(shape)
+
+
+def _read_slab(context: Context, scratch: dict[str, np.ndarray], spec: BatchSpec) -> np.ndarray:
+    shape = context.shape
+    n_tiles = shape.chunk_features // TILE
+    slab = _reuse(scratch, "slab", len(spec.chunk_ids), n_tiles, shape.n_samples, TILE)
+    for index, chunk_id in enumerate(spec.chunk_ids):
+        context.store.read_chunk(int(chunk_id), slab[index])
+    return slab
+
+
+def _run_starts(context: Context, chunk_ids: np.ndarray, runs: np.ndarray) -> np.ndarray:
+    """The first word of each run within the slab."""
+    shape = context.shape
+    place = runs * subspace.run_length(shape.n_features)
+    chunk, within = np.divmod(place, shape.chunk_features)
+    order = np.argsort(chunk_ids)
+    index = order[np.searchsorted(chunk_ids, chunk, sorter=order)]
+    tile = index * (shape.chunk_features // TILE) + within // TILE
+    starts: np.ndarray = (tile * shape.n_samples * TILE + within % TILE) // 8
+    return starts
+
+
+def _read_pool(context: Context, pool: Pool) -> np.ndarray:
+    """Codes of the pool's columns, each in its role."""
+    codes = context.store.read_places(pool.places)
+    rows = context.permutations[pool.roles].T
+    return np.take_along_axis(codes, rows, axis=0) if len(pool.places) else codes
+
+
+def _draw_carried(
+    context: Context, pool: Pool, explored_runs: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Columns of the pool for one tree: the pinned ones, which stand first, and a random recall."""
+    n_pinned = len(context.pinned)
+    length = subspace.run_length(context.shape.n_features)
+    blocked = np.isin(pool.places // length, explored_runs)
+    blocked[:n_pinned] = True
+    most = min(
+        context.settings.max_carried,
+        int(context.settings.carry_fraction * context.shape.subspace_size),
+    )
+    full = not context.settings.random_recall
+    recalled = subspace.draw_recall(len(pool.places), blocked, most, rng, full)
+    return np.concatenate([np.arange(n_pinned), recalled])
+
+
+def _fill_block(
+    context: Context, scratch: dict[str, np.ndarray], slab: np.ndarray, starts: np.ndarray,
+    coins: np.ndarray, carried: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """Explored features in all their roles, then the carried columns, then padding to a word."""
+    n_samples, n_roles = context.shape.n_samples, context.shape.n_roles
+    length = subspace.run_length(context.shape.n_features)
+    n_explored = n_roles * len(starts) * length
+    n_columns = -(-(n_explored + carried.shape[1]) // 8) * 8
+    block = _reuse(scratch, "block", n_samples, n_columns)
+    block[:, n_explored:] = 0
+    block[:, n_explored : n_explored + carried.shape[1]] = carried
+    _fill_roles(
+        slab.reshape(-1).view(np.uint64), starts, length // 8, coins, context.permutations,
+        n_columns // 8, block.reshape(-1).view(np.uint64),
+    )  # fmt: skip
+    return block
+
+
+def _grow(
+    context: Context, block: np.ndarray, tree_key: int, columns: np.ndarray
+) -> tuple[Tree, Importances]:
+    by_subset = None
+    if context.splits_by_subset is not None:
+        by_subset = np.zeros(block.shape[1], np.bool_)  # padding is not categorical
+        last = len(context.splits_by_subset) - 1
+        by_subset[: len(columns)] = context.splits_by_subset[np.minimum(columns, last)]
+    return grow(
+        block, context.target, tree_key, context.tree, rows=context.train, is_categorical=by_subset
+    )
+
+
+def _with_places(tree: Tree, columns: np.ndarray) -> Tree:
+    """The tree with places instead of columns of a block that is gone; -1 stays for leaves."""
+    places = np.where(tree.column >= 0, columns[tree.column], -1).astype(np.int32)
+    return replace(tree, column=places)
+
+
+@dataclass
+class _Outcome:
+    """Evidence of a batch while its trees are grown; arrays as in BatchEvidence."""
+
+    places: np.ndarray
+    used: np.ndarray
+    screened: np.ndarray
+    peak: np.ndarray
+    splits: np.ndarray
+    carried: np.ndarray
+    votes: np.ndarray
+    trees: list[Tree]
+    n_done: int = 0
+
+    @classmethod
+    def empty(cls, context: Context, n_explored: int, n_pool: int) -> _Outcome:
+        kinds = (np.empty((context.shape.n_roles, n_explored), np.float32) for _ in range(3))
+        return cls(
+            np.empty(n_explored, np.int64), *kinds, np.empty(n_explored, np.bool_),
+            np.zeros(n_pool), np.zeros((len(context.held_out), context.target.n_classes)), [],
+        )  # fmt: skip
+
+    def add(
+        self, context: Context, places: np.ndarray, carried: np.ndarray, coins: np.ndarray,
+        importances: Importances,
+    ) -> None:  # fmt: skip
+        """Sort the importances of one tree's columns to features and roles."""
+        width = len(places)
+        first = context.shape.n_roles * width
+        here = slice(self.n_done, self.n_done + width)
+        segment = np.arange(context.shape.n_roles)[:, None] ^ coins[None, :]
+        columns = segment * width + np.arange(width)
+        self.places[here] = places
+        self.used[:, here] = importances.used[columns]
+        self.screened[:, here] = importances.screened[columns]
+        self.peak[:, here] = importances.peak[columns]
+        self.splits[here] = importances.n_splits[columns[0]] > 0
+        self.carried[carried] += importances.used[first : first + len(carried)]
+        self.n_done += width
+
+    def evidence(self, n_features: int, n_trees: int, seconds: dict[str, float]) -> BatchEvidence:
+        real = self.places < n_features  # the rest is padding of the last tile
+        used = self.used[:, real]
+        return BatchEvidence(
+            self.places[real], used, self.screened[:, real], self.peak[:, real],
+            self.splits[real], self.carried, used[0] > used[1], n_trees, self.votes, seconds,
+        )  # fmt: skip
+
+
+class _Clock:
+    """Seconds by part of a batch."""
+
+    def __init__(self) -> None:
+        self.seconds = {"read": 0.0, "fill": 0.0, "grow": 0.0}
+        self._last = perf_counter()
+
+    def lap(self, part: str) -> None:
+        now = perf_counter()
+        self.seconds[part] += now - self._last
+        self._last = now

@@ -1,0 +1,98 @@
+"""`srs ingest`: write a feature store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from time import monotonic
+from typing import Annotated
+
+import typer
+
+from srs.cli import progress
+from srs.cli.failures import reported
+
+
+def ingest(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE", help="Data: .npy, .csv, .tsv, .txt (also .gz), .parquet or .zarr."
+        ),
+    ],
+    store: Annotated[
+        Path, typer.Argument(metavar="STORE", help="Folder of the new feature store, as wide.zarr.")
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(help="File with the target's values, or a column of SOURCE. Default: none."),
+    ] = None,
+    memory: Annotated[
+        str, typer.Option(help="Memory that the process may hold, as 512MB or 2GB.")
+    ] = "1GB",
+    orientation: Annotated[
+        str, typer.Option(help='What a row of SOURCE is: "samples" or "features".')
+    ] = "samples",
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Feature whose numbers are categories; repeat for more. Texts always are.",
+        ),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help='"classification" or "regression". Default: decided by the target\'s values.'
+        ),
+    ] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Names of the features, one a line. Default: those of SOURCE."
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a feature store at STORE.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print only JSON on stdout, and no progress.")
+    ] = False,
+) -> None:
+    """Write a feature store from data that may be larger than memory.
+
+    \b
+    Examples:
+      srs ingest X.npy wide.zarr --target y.npy --memory 1GB
+      srs ingest table.csv table.zarr --target outcome --categorical site
+      srs ingest expression.tsv genes.zarr --orientation features --target status.csv
+    """
+    with reported(as_json):
+        from srs.cli.info import describe, render
+        from srs.ingest import ingest as write_store
+
+        started = monotonic()
+        with progress.shown("ingest", as_json) as show:
+            written = write_store(
+                source, store, target=target, memory=memory, orientation=orientation,
+                names=None if names is None else read_names(names),
+                categorical=categorical or (), task=task, overwrite=overwrite,
+                on_progress=lambda done, n: show(
+                    *progress.describe_ingest(done, n, monotonic() - started)
+                ),
+            )  # fmt: skip
+        about = describe(written)
+        typer.echo(json.dumps(about, indent=1) if as_json else render(about))
+
+
+def read_names(path: Path) -> list[str]:
+    """Names from a text file, one a line."""
+    from srs.errors import InputError
+
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not a text file in UTF-8: write one name a line.") from None
+    return lines if lines[-1] else lines[:-1]

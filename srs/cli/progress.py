@@ -1,0 +1,86 @@
+"""Show on stderr how far a command is: a live bar on a terminal, else a line now and then."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from srs.run import Progress
+
+LINE_SECONDS = 5.0  # between two lines where stderr is not a terminal
+Show = Callable[[float | None, str], None]
+
+
+@contextmanager
+def shown(title: str, quiet: bool) -> Iterator[Show]:
+    """A function that shows a share done (None: unknown) and a text."""
+    if quiet:
+        yield lambda _share, _text: None
+    elif sys.stderr.isatty():
+        with _bar(title) as show:
+            yield show
+    else:
+        yield _lines(title)
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Show]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn(title),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[said]}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None, said="")
+
+        def show(share: float | None, text: str) -> None:
+            total = None if share is None else 1.0
+            bar.update(task, total=total, completed=share or 0.0, said=text)
+
+        yield show
+
+
+def _lines(title: str) -> Show:
+    last = monotonic()
+
+    def show(share: float | None, text: str) -> None:
+        nonlocal last
+        if monotonic() - last >= LINE_SECONDS:
+            last = monotonic()
+            done = "" if share is None else f"{share:.0%}, "
+            print(f"{title}: {done}{text}", file=sys.stderr, flush=True)
+
+    return show
+
+
+def describe_run(progress: Progress) -> tuple[float | None, str]:
+    """Share done and text of a run's progress."""
+    from srs.report.text import count, duration
+
+    text = (
+        f"{count(progress.n_trees, 'tree')}, {progress.n_passes:.1f} passes, "
+        f"{progress.n_relevant:,} found"
+    )
+    left = progress.remaining_seconds
+    if left is None:
+        return None, text
+    total = progress.seconds + left
+    return (progress.seconds / total if total else None), f"{text}, about {duration(left)} left"
+
+
+def describe_ingest(done: int, n_features: int, seconds: float) -> tuple[float | None, str]:
+    """Share done and text of an ingest's progress."""
+    from srs.report.text import count, duration
+
+    text = f"{done:,} of {count(n_features, 'feature')}"
+    if not done or not n_features:
+        return None, text
+    left = seconds * (n_features - done) / done
+    return done / n_features, f"{text}, about {duration(left)} left"

@@ -1,0 +1,70 @@
+"""`srs report`: show the result of a run again, and write its page anew."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from srs.cli.failures import reported
+
+if TYPE_CHECKING:
+    from srs.result import Result
+
+
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run: what --out was.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
+) -> None:
+    """Print the summary of a run, and write its report.html anew.
+
+    \b
+    Examples:
+      srs report run1
+      srs report run1 --json
+    """
+    with reported(as_json):
+        from srs.report import render_html, render_terminal
+        from srs.result import load_result
+
+        result = load_result(run)
+        page = _write(run, render_html(result.document, result.table))
+        if as_json:
+            typer.echo(json.dumps(summary(result, run), indent=1))
+        else:
+            typer.echo(render_terminal(result.document))
+            typer.echo(f"Report written: {page}")
+
+
+def _write(run: Path, page: str) -> Path:
+    from srs.errors import InputError
+    from srs.result import REPORT_NAME
+
+    path = run / REPORT_NAME
+    partial = path.with_name(REPORT_NAME + ".partial")
+    try:
+        partial.write_text(page, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+    return path
+
+
+def summary(result: Result, folder: Path) -> dict[str, Any]:
+    """What --json prints of a run; the rest is in result.json and features.parquet."""
+    from srs.result import REPORT_NAME
+
+    return {
+        "out": str(folder),
+        "report": str(folder / REPORT_NAME),
+        "n_features": result.document["data"]["n_features"],
+        "n_relevant": len(result.relevant_ids),
+        "relevant": result.relevant_names,
+        "stop_reason": result.stop_reason,
+        "n_trees": result.n_trees,
+        "n_passes": result.n_passes,
+        "seconds": result.document["measured"]["seconds"],
+        "peak_mem": result.peak_mem,
+    }

@@ -1,0 +1,170 @@
+"""`srs select`: find the relevant features of a feature store."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from srs.cli import progress
+from srs.cli.failures import StopRequest, reported
+from srs.errors import SettingsError
+
+if TYPE_CHECKING:
+    from srs.run import Progress
+
+
+def select(
+    store: Annotated[
+        Path, typer.Argument(metavar="STORE", help="Folder of a feature store, as wide.zarr.")
+    ],
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Memory that the process may hold, as 512MB or 4GB. Default: 2GB."
+        ),
+    ] = None,
+    fdr: Annotated[
+        float, typer.Option(help="False discovery rate of the list: between 0 and 1.")
+    ] = 0.1,
+    seed: Annotated[
+        int, typer.Option(help="Whole number; the same seed gives the same answer.")
+    ] = 0,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="Threads; the answer does not depend on it. Default: all cores."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for result and checkpoint. Default: STORE without .zarr, -run."),
+    ] = None,
+    mode: Annotated[
+        str, typer.Option(help='"default", or "paper": Algorithm 7.1 of the thesis to the letter.')
+    ] = "default",
+    target: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Target. Default: the first of the store.")
+    ] = None,
+    pinned: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Covariate that is in every subspace and reported apart; repeat for more.",
+        ),
+    ] = None,
+    subspace_size: Annotated[
+        int | None,
+        typer.Option(help="Features explored by a tree. Default: from memory and data."),
+    ] = None,
+    max_trees: Annotated[
+        int | None, typer.Option(help="Most trees. Default: no limit (paper mode: 1000).")
+    ] = None,
+    max_passes: Annotated[
+        int | None, typer.Option(help="Most passes over all features. Default: no limit.")
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Most wall time, in seconds. Default: no limit.")
+    ] = None,
+    holdout: Annotated[
+        float, typer.Option(help="Share of samples kept aside and predicted, as 0.2.")
+    ] = 0.0,
+    keep_trees: Annotated[
+        bool, typer.Option("--keep-trees", help="Write all trees to OUT/trees.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue from the checkpoint in OUT.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Start anew where OUT holds a result or checkpoint.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print only JSON on stdout, and no progress.")
+    ] = False,
+) -> None:
+    """Find the relevant features of a feature store.
+
+    Writes result.json, features.parquet and report.html into OUT. The run ends when its list of
+    features no longer changes, or at a limit. Ctrl-C keeps what was done: the same command with
+    --resume continues.
+
+    \b
+    Examples:
+      srs select wide.zarr --memory 512MB --fdr 0.1 --seed 0 --threads 2 --out run1
+      srs select wide.zarr --out run1 --max-seconds 3600 --pinned age --pinned sex
+      srs select wide.zarr --out run1 --resume
+      srs select wide.zarr --mode paper --max-trees 10000 --holdout 0.2 --json
+    """
+    with reported(as_json):
+        folder = out or default_folder(store)
+        prepare_folder(folder, resume, overwrite)
+        settings: dict[str, Any] = {
+            "fdr": fdr, "memory": memory, "seed": seed, "threads": threads, "mode": mode,
+            "target": target, "pinned": pinned, "subspace_size": subspace_size,
+            "max_trees": max_trees, "max_passes": max_passes, "max_seconds": max_seconds,
+            "holdout": holdout, "keep_trees": keep_trees, "resume": resume,
+        }  # fmt: skip
+        try:
+            _select(store, folder, settings, as_json)
+        finally:
+            with contextlib.suppress(OSError):  # only an empty folder goes: nothing came of it
+                folder.rmdir()
+
+
+def _select(store: Path, folder: Path, settings: dict[str, Any], as_json: bool) -> None:
+    from srs.cli.report import summary
+    from srs.report import render_terminal
+    from srs.selection import select as run_selection
+
+    with StopRequest(quiet=as_json) as stop, progress.shown("select", as_json) as show:
+
+        def on_progress(now: Progress) -> None:
+            show(*progress.describe_run(now))
+            stop.obey(now.n_trees)
+
+        result = run_selection(store, folder=folder, on_progress=on_progress, **settings)
+        result.save(folder)
+    if as_json:
+        typer.echo(json.dumps(summary(result, folder), indent=1))
+    else:
+        typer.echo(render_terminal(result.document, str(folder)), nl=False)
+
+
+def default_folder(store: Path) -> Path:
+    """Where the result of a store goes if nothing is said: wide.zarr -> wide-run.
+
+    >>> str(default_folder(Path("data/wide.zarr")))
+    'wide-run'
+    """
+    return Path(store.resolve().name.removesuffix(".zarr") + "-run")
+
+
+def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:
+    """Make the folder of a run, or refuse one that holds what would be lost.
+
+    This comes before the run: an hour later is no time to learn that nothing can be written.
+    """
+    from srs.checkpoint import FILE_NAME, remove_checkpoint
+    from srs.result import JSON_NAME
+
+    if resume and overwrite:
+        raise SettingsError("--resume continues a run and --overwrite starts anew: choose one.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"{folder} cannot be made: {error.strerror}.") from None
+    if overwrite:
+        remove_checkpoint(folder)
+        shutil.rmtree(folder / "trees", ignore_errors=True)
+    elif not resume:
+        if (folder / JSON_NAME).exists():
+            raise SettingsError(
+                f"{folder} holds a result already: choose another --out, or --overwrite."
+            )
+        if (folder / FILE_NAME).exists():
+            raise SettingsError(
+                f"{folder} holds an interrupted run: continue it with --resume, or start anew "
+                f"with --overwrite."
+            )

@@ -1,0 +1,56 @@
+"""Apply a function to many specs, a bounded number at a time, and yield results in order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+S = TypeVar("S")
+R = TypeVar("R")
+
+
+class Executor(Protocol):
+    """What the loop needs of an executor.
+
+    n_parallel  how many batches run, and are held in memory, at once
+    """
+
+    n_parallel: int
+
+    def map(self, function: Callable[[S], R], specs: Iterable[S]) -> Iterator[R]:
+        """function(spec) for each spec, in the order of specs."""
+        ...
+
+
+class LocalExecutor:
+    """Threads of this process; the kernel, sorting and reading release the interpreter lock."""
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.n_parallel = threads or available_cores()
+
+    def map(self, function: Callable[[S], R], specs: Iterable[S]) -> Iterator[R]:
+        """See `Executor.map`. At most n_parallel run at a time; as many more wait their turn."""
+        if self.n_parallel == 1:
+            for spec in specs:
+                yield function(spec)
+            return
+        with ThreadPoolExecutor(self.n_parallel) as pool:
+            waiting: deque[Future[R]] = deque()
+            try:
+                for spec in specs:
+                    waiting.append(pool.submit(function, spec))
+                    if len(waiting) >= 2 * self.n_parallel:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for future in waiting:
+                    future.cancel()
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

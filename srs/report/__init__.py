@@ -1,0 +1,17 @@
+"""Render the outcome of a run for people.
+
+`render_html` makes one page that needs nothing else, `render_terminal` a short summary. Both read
+the document that `srs.result` writes as result.json, made by `srs.selection`:
+
+    settings   every setting of the run
+    data       fingerprint, sizes, target, task, labels, notices of the store
+    shape      subspace_size, slab_features, n_probes, n_held_out
+    outcome    stop_reason, n_trees, n_passes, relevant, pinned, verdicts, history (relevant
+               features against trees), evidence (histograms), prediction
+    measured   seconds, memory, threads, versions: what differs between equal runs
+"""
+
+from srs.report.html import render_html
+from srs.report.terminal import render_terminal
+
+__all__ = ["render_html", "render_terminal"]

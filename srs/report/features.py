@@ -1,0 +1,166 @@
+"""The parts of the page that list features: relevant ones, the nearest if none, pinned ones.
+
+Tables are cut with pyarrow before any row becomes a Python object, so a million features cost no
+more than five hundred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from srs.report import plots
+from srs.report.markup import (
+    Cell,
+    Column,
+    data_table,
+    figure,
+    glossary,
+    name,
+    paragraph,
+    prose,
+    section,
+)
+from srs.report.text import count, is_paper, n_relevant, number, percent, probability, stopped
+
+Document = Mapping[str, Any]
+MAX_ROWS = 500
+MAX_BARS = 30
+MAX_CANDIDATES = 10
+
+_NAME = Column("feature", numeric=False)
+_ID = Column("id", "the column of the source, counted from 0")
+_P = Column("p", "chance that a feature without any information shows as much evidence")
+_Q = Column("q", "false discovery rate at which the feature would just be in the list")
+_LOST = Column("lost", "share of draws in which the random probe was not beaten (no p-value)")
+_IMPORTANCE = Column("importance", "mean impurity decrease over all trees of the run")
+_EFFECT = Column("effect", "impurity decrease a draw, less what probes get by chance")
+_DRAWN = Column("drawn", "trees in which the feature was explored")
+_USED = Column("used", "those among them in which it made a split")
+
+
+def relevant_features(document: Document, table: pa.Table) -> str:
+    found = n_relevant(document)
+    if not found:
+        return _nothing(document, table)
+    rows = _best(table.filter(pc.equal(table["verdict"], "RELEVANT")), MAX_ROWS)
+    columns = _columns(is_paper(document))
+    shown = len(rows)
+    caption = "Relevant features, the surest first"
+    if shown < found:
+        caption = f"The {shown:,} surest of {found:,} relevant features"
+    more = (
+        '<p>All features with their numbers are in <a href="features.parquet">features.parquet</a>'
+        " beside this page.</p>"
+    )
+    return section(
+        "features",
+        "Relevant features",
+        data_table(caption, columns, [_cells(r, columns) for r in rows], interactive=True),
+        more,
+        glossary(columns),
+        _importance_bars(table),
+    )
+
+
+def _columns(paper: bool, decided: bool = True) -> list[Column]:
+    tests = [] if not decided else [_LOST] if paper else [_P, _Q]
+    return [_NAME, _ID, *tests, _IMPORTANCE, _EFFECT, _DRAWN, _USED]
+
+
+def _best(table: pa.Table, most: int) -> list[dict[str, Any]]:
+    """The rows with the smallest q- and p-values, the more important first among equals."""
+    keys = [("q_value", "ascending"), ("p_value", "ascending"), ("importance", "descending")]
+    order = pc.sort_indices(table, sort_keys=keys)
+    rows: list[dict[str, Any]] = table.take(order[:most]).to_pylist()
+    return rows
+
+
+def _cells(row: Mapping[str, Any], columns: Sequence[Column]) -> list[Cell]:
+    known = {
+        _NAME: lambda: Cell(name(row["name"])),
+        _ID: lambda: Cell(str(row["feature_id"]), row["feature_id"]),
+        _P: lambda: Cell(prose(probability(row["p_value"])), row["p_value"]),
+        _Q: lambda: Cell(prose(probability(row["q_value"])), row["q_value"]),
+        _LOST: lambda: Cell(percent(row["p_value"]), row["p_value"]),
+        _IMPORTANCE: lambda: Cell(number(row["importance"]), row["importance"]),
+        _EFFECT: lambda: Cell(number(row["effect"]), row["effect"]),
+        _DRAWN: lambda: Cell(number(row["n_drawn"]), row["n_drawn"]),
+        _USED: lambda: Cell(number(row["n_used"]), row["n_used"]),
+    }
+    return [known[column]() for column in columns]
+
+
+def _importance_bars(table: pa.Table) -> str:
+    relevant = table.select(["name", "importance"]).filter(pc.equal(table["verdict"], "RELEVANT"))
+    order = pc.sort_indices(relevant, sort_keys=[("importance", "descending")])
+    rows = relevant.take(order[:MAX_BARS]).to_pylist()
+    title = f"Importance of the {len(rows)} most important relevant features"
+    if len(rows) < 2:
+        return ""
+    plot = plots.bars([(row["name"], row["importance"]) for row in rows], title)
+    return figure(plot, prose(f"{title}: {_IMPORTANCE.meaning}."))
+
+
+def _nothing(document: Document, table: pa.Table) -> str:
+    """An empty list is a finding too: say what it means and what can be tried."""
+    paper = is_paper(document)
+    if paper:
+        meaning = "No feature beat the random probe often enough to be called relevant."
+    else:
+        meaning = (
+            "No feature showed more evidence than its probes do by chance, at this false "
+            "discovery rate. That is an answer, not an error: the list is empty because nothing "
+            "could be promised. It does not prove that no feature matters; effects may be too "
+            "small for this number of samples."
+        )
+    tries = [
+        "Check the target: is it the right column, in the order of the samples?",
+        "Look at the nearest features below; more samples are the surest way to tell them apart.",
+        "Grow more trees (--max-passes, --max-trees, --max-seconds), above all if the run "
+        f"ended at a limit. {stopped(document)}",
+    ]
+    if paper:
+        tries.append("Grow more trees or lower probe_share: the paper's rule needs many draws.")
+    else:
+        tries.append("Allow a larger false discovery rate (--fdr), such as 0.2, for exploration.")
+    ways = "".join(f"<li>{prose(way)}</li>" for way in tries)
+    columns = _columns(paper)
+    nearest = _best(table.filter(pc.invert(table["pinned"])), MAX_CANDIDATES)
+    return section(
+        "features",
+        "Nothing was found",
+        paragraph(meaning),
+        f"<p>What can be tried:</p><ul>{ways}</ul>",
+        data_table(
+            "The nearest features: not findings, only where to look first",
+            columns,
+            [_cells(row, columns) for row in nearest],
+            interactive=False,
+        ),
+        glossary(columns),
+    )
+
+
+def pinned_features(document: Document) -> str:
+    pinned = document["outcome"]["pinned"]
+    if not pinned:
+        return ""
+    columns = _columns(is_paper(document), decided=False)
+    caption = count(len(pinned), "pinned feature")
+    if len(pinned) > MAX_ROWS:
+        caption = f"The first {MAX_ROWS} of {caption}"
+    return section(
+        "pinned",
+        "Pinned features",
+        paragraph(
+            "These were in every subspace by request, so that relevance is relevance beside "
+            "them. They get no verdict of their own."
+        ),
+        data_table(
+            caption, columns, [_cells(row, columns) for row in pinned[:MAX_ROWS]], interactive=False
+        ),
+    )

@@ -1,0 +1,55 @@
+"""The page: one HTML file that needs nothing from outside and reads fine without scripts.
+
+Its parts come from `overview`, `features`, `prediction` and `background`, its looks from `style`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from srs.report import background, features, overview
+from srs.report.markup import prose
+from srs.report.prediction import prediction
+from srs.report.style import CSS, SCRIPT
+from srs.report.text import headline
+
+
+def render_html(document: Mapping[str, Any], table: pa.Table) -> str:
+    """The report of a run.
+
+    document  what result.json holds, see `srs.report`
+    table     one row a feature, see `srs.result.Result`
+    """
+    parts = [
+        features.relevant_features(document, table),
+        features.pinned_features(document),
+        overview.convergence(document),
+        overview.evidence(document),
+        prediction(document),
+        background.verdicts(document, table),
+        background.data(document),
+        background.settings(document),
+        background.cost(document),
+    ]
+    body = "\n".join(part for part in parts if part)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{prose(headline(document))}</title>
+<style>{CSS}</style>
+</head>
+<body>
+{overview.hero(document)}
+<main>
+{body}
+</main>
+<script>{SCRIPT}</script>
+</body>
+</html>
+"""

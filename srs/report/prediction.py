@@ -1,0 +1,81 @@
+"""The part of the page on predictions for held-out samples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from srs.report import plots
+from srs.report.markup import Cell, Column, data_table, paragraph, section, text
+from srs.report.text import count, number, percent
+
+MAX_CLASSES = 12  # most classes that get a confusion table
+MAX_POINTS = 400
+
+
+def prediction(document: Mapping[str, Any]) -> str:
+    """How well the ensemble predicts samples that no tree has seen; empty if none were kept."""
+    rows = document["outcome"]["prediction"]
+    if not rows:
+        return ""
+    labels = document["data"]["labels"]
+    body = _classes(rows, labels) if labels else _numbers(rows)
+    note = paragraph(
+        "Predictions are the mean over all trees of the run, and most features that those trees "
+        "saw are not relevant. A model of the relevant features alone will often do better: "
+        "read this as a check that there is something to learn, not as the best that can be had.",
+        "note",
+    )
+    return section("prediction", "Prediction of held-out samples", *body, note)
+
+
+def accuracy(rows: Sequence[Mapping[str, Any]]) -> float:
+    return sum(bool(row["truth"] == row["prediction"]) for row in rows) / len(rows)
+
+
+def r_squared(rows: Sequence[Mapping[str, Any]]) -> float | None:
+    """Share of the variance explained; None where the truth does not vary."""
+    truths = [float(row["truth"]) for row in rows]
+    mean = sum(truths) / len(truths)
+    total = sum((truth - mean) ** 2 for truth in truths)
+    if total == 0:
+        return None
+    left = sum((float(row["prediction"]) - float(row["truth"])) ** 2 for row in rows)
+    return 1.0 - left / total
+
+
+def _classes(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> list[str]:
+    pairs = Counter((row["truth"], row["prediction"]) for row in rows)
+    truths = Counter(row["truth"] for row in rows)
+    guess = max(truths.values()) / len(rows)
+    said = paragraph(
+        f"Accuracy {percent(accuracy(rows))} on {count(len(rows), 'held-out sample')}; always "
+        f"naming the most frequent class would reach {percent(guess)}."
+    )
+    if len(labels) > MAX_CLASSES:
+        return [said]
+    columns = [Column("truth", numeric=False), *(Column(f"as {label}") for label in labels)]
+    body = [
+        [Cell(text(truth)), *(Cell(number(pairs[truth, label])) for label in labels)]
+        for truth in labels
+    ]
+    caption = "Held-out samples by their class (rows) and the predicted one (columns)"
+    return [said, data_table(caption, columns, body, interactive=False)]
+
+
+def _numbers(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    explained = r_squared(rows)
+    if explained is None:
+        said = "R² is not defined: the target has one value in all held-out samples."
+    else:
+        said = (
+            f"R² = {explained:.3g} on {count(len(rows), 'held-out sample')}: the share of the "
+            f"target's variance that predictions explain (0 for always predicting the mean)."
+        )
+    step = -(-len(rows) // MAX_POINTS)
+    pairs = [(float(row["truth"]), float(row["prediction"])) for row in rows[::step]]
+    plot = plots.points(
+        pairs, "truth", "prediction", "Predictions of held-out samples against the truth"
+    )
+    return [paragraph(said), f'<figure><div class="plot">{plot}</div></figure>']

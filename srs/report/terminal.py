@@ -1,0 +1,113 @@
+"""A short summary of a run for the terminal, as plain text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from srs.memory import format_bytes
+from srs.report.prediction import accuracy, r_squared
+from srs.report.text import (
+    clean_name,
+    count,
+    duration,
+    headline,
+    is_paper,
+    number,
+    percent,
+    probability,
+    promise,
+    stopped,
+)
+
+MAX_ROWS = 20
+MAX_NAME = 40
+WIDTH = 88
+
+
+def render_terminal(document: Mapping[str, Any], folder: str | None = None) -> str:
+    """What was found, the surest features, what it took, and where the files are.
+
+    document  what result.json holds, see `srs.report`
+    folder    where the result was saved; None: say nothing of files
+    """
+    parts = [
+        f"{headline(document)} to the target '{clean_name(document['data']['target'])}'",
+        *(_wrap(sentence) for sentence in (promise(document), stopped(document))),
+    ]
+    parts += ["", *_features(document), "", _cost(document)]
+    parts += _prediction(document)
+    if folder is not None:
+        parts.append(f"Files in {folder}: report.html, features.parquet, result.json")
+    return "\n".join(parts) + "\n"
+
+
+def _wrap(sentence: str) -> str:
+    return textwrap.fill(sentence, WIDTH)
+
+
+def _features(document: Mapping[str, Any]) -> list[str]:
+    relevant = document["outcome"]["relevant"]
+    if not relevant:
+        return [
+            _wrap(
+                "Nothing could be told apart from chance. The report shows the nearest features "
+                "and what can be tried."
+            )
+        ]
+    best = sorted(relevant, key=lambda row: (row["q_value"], row["p_value"], -row["importance"]))
+    tests = ["lost"] if is_paper(document) else ["p", "q"]
+    lines = [["feature", "id", *tests, "importance", "drawn", "used"]]
+    lines += [_row(row, is_paper(document)) for row in best[:MAX_ROWS]]
+    shown = _align(lines)
+    if len(best) > MAX_ROWS:
+        shown.append(f"... and {len(best) - MAX_ROWS:,} more in the report and features.parquet")
+    return shown
+
+
+def _row(row: Mapping[str, Any], paper: bool) -> list[str]:
+    name = clean_name(row["name"])
+    name = name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
+    tests = (
+        [percent(row["p_value"])]
+        if paper
+        else [probability(row["p_value"]), probability(row["q_value"])]
+    )
+    return [
+        name, str(row["feature_id"]), *tests, number(row["importance"]),
+        number(row["n_drawn"]), number(row["n_used"]),
+    ]  # fmt: skip
+
+
+def _align(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Columns two spaces apart, names to the left and numbers to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+
+
+def _cost(document: Mapping[str, Any]) -> str:
+    outcome, measured = document["outcome"], document["measured"]
+    allowed = document["settings"]["allowed_mem"]
+    return (
+        f"{count(outcome['n_trees'], 'tree')} in {number(round(outcome['n_passes'], 2))} passes, "
+        f"{duration(measured['seconds'])}, {count(measured['threads'], 'thread')}, at most "
+        f"{format_bytes(measured['peak_mem'])} of {format_bytes(allowed)} memory"
+    )
+
+
+def _prediction(document: Mapping[str, Any]) -> list[str]:
+    rows = document["outcome"]["prediction"]
+    if not rows:
+        return []
+    if document["data"]["labels"]:
+        return [f"Accuracy {percent(accuracy(rows))} on {count(len(rows), 'held-out sample')}"]
+    explained = r_squared(rows)
+    said = "is not defined" if explained is None else f"= {explained:.3g}"
+    return [f"R² {said} on {count(len(rows), 'held-out sample')}"]

@@ -1,0 +1,123 @@
+"""The words and numbers that the page and the terminal share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+MAX_NAME = 160  # characters of a name that are shown; a source may hold names of any length
+EVIDENCE_MEANING = {
+    "used": "the impurity decrease of the splits that the feature made, as a mean over its draws "
+    "(mean decrease of impurity)",
+    "screened": "what the feature would have gained at large nodes, also where another one was "
+    "chosen, as a mean over its draws",
+    "peak": "the largest gain that the feature offered at any node of any tree",
+}
+
+
+def clean_name(name: str) -> str:
+    """A name in one printable line: control characters and halves of pairs become escapes.
+
+    >>> clean_name("a\\x1b[31m")
+    'a\\\\x1b[31m'
+    """
+    text = name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
+
+
+def number(value: float) -> str:
+    """A number with three digits, or a whole one with all of its digits.
+
+    >>> number(1234567), number(0.012345), number(2.0), number(0)
+    ('1,234,567', '0.0123', '2', '0')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def probability(value: float) -> str:
+    """A p-value or q-value with two digits.
+
+    >>> probability(0.04321), probability(1e-310), probability(1.0)
+    ('0.043', '<1e-300', '1')
+    """
+    return "<1e-300" if value < 1e-300 else f"{value:.2g}"
+
+
+def percent(share: float) -> str:
+    """
+    >>> percent(0.1), percent(0.0333), percent(1)
+    ('10 %', '3.33 %', '100 %')
+    """
+    return f"{share * 100:.3g} %"
+
+
+def duration(seconds: float) -> str:
+    """
+    >>> duration(0.41), duration(75), duration(7260), duration(200000)
+    ('0.41 s', '1 min 15 s', '2 h 1 min', '2 d 7 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    whole = round(seconds)
+    for size, unit, smaller, smaller_unit in (
+        (86_400, "d", 3_600, "h"),
+        (3_600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
+        if whole >= size:
+            return f"{whole // size} {unit} {whole % size // smaller} {smaller_unit}"
+    return f"{whole} s"
+
+
+def count(n: int, noun: str) -> str:
+    """
+    >>> count(1, "tree"), count(1200, "tree")
+    ('1 tree', '1,200 trees')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def is_paper(document: Mapping[str, Any]) -> bool:
+    return bool(document["settings"]["mode"] == "paper")
+
+
+def n_relevant(document: Mapping[str, Any]) -> int:
+    return int(document["outcome"]["verdicts"]["RELEVANT"])
+
+
+def headline(document: Mapping[str, Any]) -> str:
+    """How many features were found."""
+    found, n_features = n_relevant(document), document["data"]["n_features"]
+    noun = "feature" if n_features == 1 else "features"
+    verb = "is" if found == 1 else "are"
+    return f"{found:,} of {n_features:,} {noun} {verb} relevant"
+
+
+def promise(document: Mapping[str, Any]) -> str:
+    """What is known of the share of false features among the relevant ones."""
+    settings = document["settings"]
+    if is_paper(document):
+        return (
+            f"Paper mode: a feature is relevant if it was drawn more than "
+            f"{settings['probe_draws']} times and beat the random probe in at least "
+            f"{percent(settings['probe_share'])} of its draws. This rule promises no rate of "
+            f"false discoveries."
+        )
+    rate = percent(settings["fdr"])
+    return (
+        f"At a false discovery rate of {settings['fdr']:g}: the expected share of false features "
+        f"in the list is at most {rate}, and with 95 % confidence the share itself is, too."
+    )
+
+
+def stopped(document: Mapping[str, Any]) -> str:
+    return f"The run ended because {clean_name(document['outcome']['stop_reason'])}."

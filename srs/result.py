@@ -1,0 +1,126 @@
+"""The frozen outcome of a run, and its forms on disk: result.json and features.parquet.
+
+`result.json` has the same bytes for the same data, settings and seed, but for its last part,
+"measured" (times, memory, versions). Feature tables are in the order of the source's columns.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from srs.errors import InputError
+from srs.report import render_html
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT = "srs-result"
+SCHEMA_VERSION = 1
+JSON_NAME, TABLE_NAME, REPORT_NAME = "result.json", "features.parquet", "report.html"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run found. Made by `srs.select`, or read from a folder by `srs.load_result`.
+
+    document  what result.json holds, see `srs.report` for its parts
+    table     one row a feature: feature_id, name, verdict, p_value, q_value, importance, effect,
+              n_drawn, n_used, pinned
+    """
+
+    document: Mapping[str, Any]
+    table: pa.Table
+
+    def __repr__(self) -> str:
+        data = self.document["data"]
+        return (
+            f"<Result: {len(self.relevant_ids)} of {data['n_features']} features relevant, "
+            f"{self.n_trees} trees, {self.stop_reason}>"
+        )
+
+    @cached_property
+    def relevant_ids(self) -> np.ndarray:
+        """Ids of the relevant features, in the order of the source's columns."""
+        return np.array([f["feature_id"] for f in self._outcome["relevant"]], np.int64)
+
+    @property
+    def relevant_names(self) -> list[str]:
+        """Names of the relevant features, in the order of the source's columns."""
+        return [f["name"] for f in self._outcome["relevant"]]
+
+    @cached_property
+    def features(self) -> pd.DataFrame:
+        """The table of all features as a pandas data frame."""
+        frame: pd.DataFrame = self.table.to_pandas()
+        return frame
+
+    @property
+    def n_trees(self) -> int:
+        return int(self._outcome["n_trees"])
+
+    @property
+    def n_passes(self) -> float:
+        return float(self._outcome["n_passes"])
+
+    @property
+    def stop_reason(self) -> str:
+        return str(self._outcome["stop_reason"])
+
+    @property
+    def peak_mem(self) -> int:
+        """Largest resident set of the process, in bytes."""
+        return int(self.document["measured"]["peak_mem"])
+
+    @property
+    def prediction(self) -> pd.DataFrame | None:
+        """Predictions of the ensemble for the held-out samples; None if none were held out."""
+        import pandas
+
+        rows = self._outcome["prediction"]
+        return None if rows is None else pandas.DataFrame(rows)
+
+    @property
+    def _outcome(self) -> Mapping[str, Any]:
+        outcome: Mapping[str, Any] = self.document["outcome"]
+        return outcome
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write result.json, features.parquet and report.html; returns the folder."""
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        pq.write_table(self.table, path / (TABLE_NAME + ".partial"))
+        (path / (TABLE_NAME + ".partial")).replace(path / TABLE_NAME)
+        _write_text(path / REPORT_NAME, render_html(self.document, self.table))
+        _write_text(path / JSON_NAME, json.dumps(self.document, indent=1, allow_nan=False) + "\n")
+        return path
+
+
+def _write_text(path: Path, text: str) -> None:
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
+def load_result(folder: str | os.PathLike[str]) -> Result:
+    """Read the result that `Result.save` wrote."""
+    path = Path(folder) / JSON_NAME
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        table = pq.read_table(Path(folder) / TABLE_NAME)
+    except FileNotFoundError as error:
+        raise InputError(f"{folder} has no result: {error.filename} is missing.") from None
+    except (ValueError, OSError) as error:
+        raise InputError(f"the result in {folder} is damaged: {error}") from None
+    if document.get("format") != FORMAT or document.get("schema_version") != SCHEMA_VERSION:
+        raise InputError(f"{path} is not a result that this version of srs can read.")
+    return Result(document, table)

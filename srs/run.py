@@ -1,0 +1,433 @@
+"""The loop: plan a round, execute, merge, decide, checkpoint, stop.
+
+This is the only place where verdicts steer the next draw. Everything random follows from the seed
+and the number of the batch, so the outcome depends on data, settings and seed alone: not on
+threads, interruptions or the order of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from srs import batch, decision, seeds, subspace
+from srs.batch import BatchSpec, Context, PaperSpec
+from srs.checkpoint import FILE_NAME, read_checkpoint, write_checkpoint
+from srs.config import Settings
+from srs.decision import Decision
+from srs.errors import CheckpointError, InputError, RunInterrupted, SettingsError
+from srs.evidence import BatchEvidence, Evidence
+from srs.executors import Executor
+from srs.memory import RunShape, plan_shape
+from srs.store import FeatureStore
+from srs.store.layout import TILE, Target
+from srs.subspace import Pool
+from srs.tree import Tree, TreeSettings, TreeTarget, save_trees
+
+ROUND_TREES = 16  # fewest trees between two looks at the evidence in default mode
+MIN_TREES = 100  # fewest trees, and
+MIN_PASSES = 5  # fewest passes, before a run may end because nothing changes
+PAPER_TREES = 1_000  # iterations of paper mode where no limit is given
+CHECKPOINT_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is; what `on_progress` gets.
+
+    n_trees            trees grown so far
+    n_passes           passes over all features so far (a fraction within a pass)
+    n_relevant         features found relevant at the last look
+    seconds            wall time so far
+    remaining_seconds  estimate of what is left; None while it is unknown
+    """
+
+    n_trees: int
+    n_passes: float
+    n_relevant: int
+    seconds: float
+    remaining_seconds: float | None
+
+
+@dataclass
+class State:
+    """What a run knows; everything that a checkpoint keeps.
+
+    evidence      sums of all features
+    pool          what trees of the present round may carry (default mode)
+    relevant      places of the relevant set (F of the paper), ascending
+    n_rounds      rounds finished
+    n_batches     batches finished within the present round
+    n_trees       trees grown
+    unchanged     rounds since the relevant set changed last
+    history       (n_trees, n_relevant) after each round in which something was looked at
+    votes         summed predictions of held-out samples
+    """
+
+    evidence: Evidence
+    pool: Pool
+    relevant: np.ndarray
+    votes: np.ndarray
+    n_rounds: int = 0
+    n_batches: int = 0
+    n_trees: int = 0
+    unchanged: int = 0
+    history: list[tuple[int, int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended.
+
+    state        its last state
+    decision     verdicts by place
+    stop_reason  one sentence
+    n_passes     passes over all features
+    seconds      wall time of parts: read, fill, grow (summed over threads), and total
+    """
+
+    state: State
+    decision: Decision
+    stop_reason: str
+    n_passes: float
+    seconds: dict[str, float]
+
+
+def make_context(store: FeatureStore, settings: Settings) -> Context:
+    """Check the settings against the store, plan the memory, and gather what batches share.
+
+    Nothing of the codes is read here: what does not fit is refused before any reading.
+    """
+    target = store.target(settings.target)
+    criterion = _criterion(settings, target)
+    pinned = np.unique(store.places_of(store.find_ids(settings.pinned)))
+    tree_target = (
+        TreeTarget.of_values(target.values)
+        if target.task == "regression"
+        else TreeTarget.of_classes(target.values, target.n_classes)
+    )
+    n_roles = settings.n_roles(store.n_features)
+    shape = plan_shape(
+        n_samples=store.n_samples,
+        n_features=store.n_features,
+        chunk_features=store.chunk_features,
+        n_roles=n_roles,
+        max_carried=settings.max_carried + len(pinned),
+        n_outputs=tree_target.n_classes,
+        allowed_mem=settings.allowed_mem,
+        subspace_size=settings.subspace_size,
+    )
+    train, held_out = _split_samples(store.n_samples, settings)
+    tree = TreeSettings(
+        criterion, settings.max_features, settings.max_depth, settings.min_samples_leaf,
+        screen_size=max(2, len(train) // 10), peak_size=20,
+    )  # fmt: skip
+    permutations = seeds.probe_permutations(
+        settings.seed, n_roles, store.n_samples, (train, held_out)
+    )
+    return Context(
+        store, settings, shape, tree_target, tree, train, held_out, permutations,
+        batch.categorical_places(store), pinned, _resident(store, settings, shape),
+    )  # fmt: skip
+
+
+def _criterion(settings: Settings, target: Target) -> str:
+    numeric = target.task == "regression"
+    if settings.criterion is None:
+        return "variance" if numeric else "entropy"
+    if (settings.criterion == "variance") != numeric:
+        raise SettingsError(
+            f"criterion {settings.criterion!r} does not fit the target {target.name!r}, "
+            f"which is a {target.task} target."
+        )
+    return settings.criterion
+
+
+def _split_samples(n_samples: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    n_held_out = int(round(settings.holdout * n_samples))
+    order = seeds.make_rng(settings.seed, seeds.HOLDOUT).permutation(n_samples)
+    held_out = np.sort(order[:n_held_out]).astype(np.int32)
+    return np.sort(order[n_held_out:]).astype(np.int32), held_out
+
+
+def _resident(store: FeatureStore, settings: Settings, shape: RunShape) -> np.ndarray | None:
+    """The whole store in memory for paper mode, whose uniform draws need every chunk for a tree."""
+    size = store.n_chunks * store.chunk_features * store.n_samples
+    if settings.mode != "paper" or size > settings.allowed_mem // 2:
+        return None
+    codes = store.empty_chunks(store.n_chunks)
+    for chunk in range(store.n_chunks):
+        store.read_chunk(chunk, codes[chunk])
+    return codes.reshape(-1, store.n_samples, TILE)
+
+
+class Run:
+    """One run of the loop, on one executor, with or without a folder for checkpoints."""
+
+    def __init__(
+        self,
+        context: Context,
+        executor: Executor,
+        folder: Path | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.context = context
+        self.settings = context.settings
+        self.executor = executor
+        self.folder = folder
+        self.on_progress = on_progress
+        self.paper = context.settings.mode == "paper"
+        n_features, n_outputs = context.shape.n_features, context.target.n_classes
+        self.state = State(
+            Evidence.empty(n_features, context.shape.n_roles),
+            Pool(context.pinned, np.zeros(len(context.pinned), np.uint8)),
+            np.empty(0, np.int64),
+            np.zeros((len(context.held_out), n_outputs)),
+        )
+        self.seconds = {"read": 0.0, "fill": 0.0, "grow": 0.0}
+        self._started = self._saved = monotonic()
+        self._n_restored = 0
+        self._n_specs = 0
+        self._changing = False  # while the state is between two states that can be continued
+        self._trees_a_pass = self._count_trees_a_pass()
+
+    def _count_trees_a_pass(self) -> int:
+        shape = self.context.shape
+        if self.paper:
+            return -(-shape.n_features // shape.subspace_size)
+        slabs = subspace.deal_chunks(
+            self.context.store.n_chunks, shape.slab_chunks, np.random.default_rng(0)
+        )
+        runs = (subspace.slab_runs(s, shape.n_features, shape.chunk_features) for s in slabs)
+        length = subspace.run_length(shape.n_features)
+        return sum(
+            min(len(r), subspace.count_subspaces(len(r) * length, shape.subspace_size))
+            for r in runs
+        )
+
+    # -- the loop ---------------------------------------------------------------------------
+
+    def run(self) -> Outcome:
+        """Run to the end. Ctrl-C writes a checkpoint (with a folder) and raises RunInterrupted."""
+        try:
+            while (reason := self._stop_reason()) is None:
+                self._run_round()
+        except KeyboardInterrupt:
+            raise self._interrupted() from None
+        self.seconds["total"] = monotonic() - self._started
+        self.context.scratch.clear()  # its memory is needed for the tables of all features
+        return Outcome(self.state, self._decide(), reason, self._n_passes(), self.seconds)
+
+    def _run_round(self) -> None:
+        state = self.state
+        specs = list(self._specs())
+        self._n_specs = len(specs)
+        for evidence, trees in self.executor.map(self._run_spec, specs[state.n_batches :]):
+            self._merge(evidence, trees)
+        self._changing = True
+        state.n_rounds += 1
+        state.n_batches = 0
+        self._look()
+        self._changing = False
+        self._report()
+        if self.folder is not None and monotonic() - self._saved > CHECKPOINT_SECONDS:
+            self.save()
+
+    def _specs(self) -> Iterator[BatchSpec | PaperSpec]:
+        """The batches of the present round."""
+        state, shape, seed = self.state, self.context.shape, self.settings.seed
+        if self.paper:
+            rng = seeds.make_rng(seed, seeds.ITERATION, state.n_rounds, 0)
+            carried, explored = subspace.draw_paper(
+                shape.n_features, shape.subspace_size, self.settings.carry_fraction,
+                state.relevant, rng,
+            )  # fmt: skip
+            yield PaperSpec(state.n_rounds, carried, explored)
+            return
+        n_passes = self._passes_a_round()
+        for p in range(state.n_rounds * n_passes, (state.n_rounds + 1) * n_passes):
+            rng = seeds.make_rng(seed, seeds.PASS_ORDER, p)
+            slabs = subspace.deal_chunks(self.context.store.n_chunks, shape.slab_chunks, rng)
+            for b, chunk_ids in enumerate(slabs):
+                yield BatchSpec(p, b, chunk_ids, state.pool)
+
+    def _run_spec(self, spec: BatchSpec | PaperSpec) -> tuple[BatchEvidence, list[Tree]]:
+        if isinstance(spec, PaperSpec):
+            return batch.run_paper_tree(self.context, spec)
+        return batch.run_batch(self.context, spec)
+
+    def _merge(self, evidence: BatchEvidence, trees: list[Tree]) -> None:
+        state = self.state
+        self._changing = True
+        state.evidence.update(evidence, state.pool.places, state.pool.roles)
+        state.votes += evidence.votes
+        state.n_trees += evidence.n_trees
+        state.n_batches += 1
+        for part, seconds in evidence.seconds.items():
+            self.seconds[part] += seconds
+        if trees and self.folder is not None:
+            folder = self.folder / "trees"
+            folder.mkdir(parents=True, exist_ok=True)
+            save_trees(trees, folder / f"{state.n_rounds:06d}-{state.n_batches:06d}.npz")
+        if state.n_batches < self._n_specs:
+            self._changing = False
+            self._report()
+
+    def _look(self) -> None:
+        """Decide, note what changed, and choose what the next round carries."""
+        state, settings = self.state, self.settings
+        relevant = self._decide(coarse=True).relevant
+        if self.paper:
+            relevant = np.union1d(relevant, state.relevant)  # F never shrinks
+        changed = not np.array_equal(relevant, state.relevant)
+        state.unchanged = 0 if changed else state.unchanged + 1
+        state.relevant = relevant
+        if changed or not self.paper or state.n_trees % 100 == 0:
+            state.history.append((state.n_trees, len(relevant)))
+        if not self.paper:
+            state.pool = decision.choose_pool(
+                state.evidence, settings.evidence, settings.max_carried, self.context.pinned
+            )
+
+    def _decide(self, coarse: bool = False) -> Decision:
+        settings, state = self.settings, self.state
+        if not self.paper:
+            return decision.decide(
+                state.evidence, settings.evidence, settings.fdr, self.context.pinned, coarse
+            )
+        decided = decision.decide_paper(state.evidence, settings.probe_draws, settings.probe_share)
+        decided.verdict[state.relevant] = decision.Verdict.RELEVANT
+        return decided
+
+    # -- when to stop -----------------------------------------------------------------------
+
+    def _passes_a_round(self) -> int:
+        return max(1, -(-ROUND_TREES // self._trees_a_pass))
+
+    def _round_trees(self) -> int:
+        return 1 if self.paper else self._passes_a_round() * self._trees_a_pass
+
+    def _n_passes(self) -> float:
+        return self.state.n_trees / self._trees_a_pass
+
+    def _stop_reason(self) -> str | None:
+        state, settings = self.state, self.settings
+        max_trees = settings.max_trees
+        if self.paper and max_trees is None and settings.max_passes is None:
+            max_trees = PAPER_TREES
+        over = max_trees is not None and state.n_trees + self._round_trees() > max_trees
+        if over and state.n_trees:
+            return f"another round would exceed the limit of {max_trees} trees"
+        if settings.max_passes is not None and self._n_passes() >= settings.max_passes:
+            return f"the limit of {settings.max_passes} passes was reached"
+        if settings.max_seconds is not None and self._elapsed() >= settings.max_seconds:
+            return f"the limit of {settings.max_seconds:g} seconds was reached"
+        enough = state.n_trees >= MIN_TREES and self._n_passes() >= MIN_PASSES
+        if not self.paper and enough and state.unchanged >= settings.patience:
+            return f"the relevant set did not change in {settings.patience} rounds"
+        return None
+
+    def _elapsed(self) -> float:
+        return monotonic() - self._started
+
+    def _remaining_seconds(self) -> float | None:
+        """From the trees left until a limit, or until the relevant set could be called stable."""
+        state, settings = self.state, self.settings
+        if state.n_trees == 0:
+            return None
+        limits = [float("inf")]
+        if settings.max_trees is not None or self.paper:
+            limits.append(settings.max_trees or PAPER_TREES)
+        if settings.max_passes is not None:
+            limits.append(settings.max_passes * self._trees_a_pass)
+        if not self.paper:
+            least = max(MIN_TREES, MIN_PASSES * self._trees_a_pass)
+            stable = state.n_trees + (settings.patience - state.unchanged) * self._round_trees()
+            limits.append(max(least, stable))
+        left = max(0.0, min(limits) - state.n_trees)
+        seconds = left * self._elapsed() / max(1, state.n_trees - self._n_restored)
+        if settings.max_seconds is not None:
+            seconds = min(seconds, max(0.0, settings.max_seconds - self._elapsed()))
+        return seconds
+
+    def _report(self) -> None:
+        if self.on_progress is not None:
+            state = self.state
+            self.on_progress(
+                Progress(
+                    state.n_trees, self._n_passes(), len(state.relevant), self._elapsed(),
+                    self._remaining_seconds(),
+                )
+            )  # fmt: skip
+
+    # -- checkpoints ------------------------------------------------------------------------
+
+    def _identity(self) -> dict[str, Any]:
+        """What must be equal for a checkpoint to be continued."""
+        settings = self.settings.to_json()
+        for name in ("allowed_mem", "max_trees", "max_passes", "max_seconds"):
+            settings.pop(name)  # a run may be continued with more of these
+        settings["subspace_size"] = self.context.shape.subspace_size
+        return {"settings": settings, "fingerprint": self.context.store.fingerprint}
+
+    def save(self) -> None:
+        """Write a checkpoint into the folder of the run."""
+        assert self.folder is not None
+        state = self.state
+        header = {
+            "identity": self._identity(), "n_rounds": state.n_rounds,
+            "n_batches": state.n_batches, "n_trees": state.n_trees,
+            "unchanged": state.unchanged, "history": state.history,
+        }  # fmt: skip
+        arrays = {f"evidence_{k}": v for k, v in state.evidence.arrays().items()}
+        arrays |= {"pool_places": state.pool.places, "pool_roles": state.pool.roles,
+                   "relevant": state.relevant, "votes": state.votes}  # fmt: skip
+        write_checkpoint(self.folder, header, arrays)
+        self._saved = monotonic()
+
+    def restore(self) -> None:
+        """Continue from the checkpoint in the folder of the run."""
+        assert self.folder is not None
+        header, arrays = read_checkpoint(self.folder)
+        mine, its = self._identity(), header["identity"]
+        if mine != its:
+            names = [k for k in mine["settings"] if mine["settings"][k] != its["settings"].get(k)]
+            what = "the data" if mine["fingerprint"] != its["fingerprint"] else ", ".join(names)
+            raise CheckpointError(
+                f"the checkpoint in {self.folder} belongs to another run: {what} changed. Use the "
+                f"same settings and data, or start without --resume."
+            )
+        prefix = "evidence_"
+        evidence = {k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)}
+        self.state = State(
+            Evidence(**evidence), Pool(arrays["pool_places"], arrays["pool_roles"]),
+            arrays["relevant"], arrays["votes"], header["n_rounds"], header["n_batches"],
+            header["n_trees"], header["unchanged"], [tuple(h) for h in header["history"]],
+        )  # fmt: skip
+        self._n_restored = self.state.n_trees
+
+    def _interrupted(self) -> RunInterrupted:
+        if self.folder is None:
+            return RunInterrupted("the run was interrupted; it had no folder for a checkpoint.")
+        if not self._changing:
+            self.save()
+        elif not (self.folder / FILE_NAME).exists():
+            return RunInterrupted("the run was interrupted before its first checkpoint.")
+        return RunInterrupted(
+            f"the run was interrupted after {self.state.n_trees} trees; its checkpoint is in "
+            f"{self.folder}: run the same again with --resume to continue.",
+            str(self.folder),
+        )
+
+
+def require_samples(context: Context) -> None:
+    """Refuse targets that leave nothing to learn among the training samples."""
+    target = context.target
+    learned = target.values if len(target.values) else target.classes
+    if len(np.unique(learned[context.train])) < 2:
+        raise InputError("the target has a single value among the training samples.")

@@ -1,0 +1,249 @@
+"""Select the relevant features of a store: settings in, `Result` out."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from srs.batch import Context
+from srs.checkpoint import remove_checkpoint
+from srs.config import Settings
+from srs.decision import Verdict
+from srs.errors import SettingsError
+from srs.executors import Executor, LocalExecutor
+from srs.memory import DEFAULT_MEM, parse_bytes, peak_mem, projected_mem, threads_that_fit
+from srs.result import FORMAT, SCHEMA_VERSION, Result
+from srs.run import Outcome, Progress, Run, make_context, require_samples
+from srs.store import FeatureStore, open_store
+
+HISTOGRAM_BINS = 60
+MEASURED_PACKAGES = ("srs", "numpy", "numba", "zarr", "scipy", "pyarrow")
+
+
+def select(
+    store: FeatureStore | str | os.PathLike[str],
+    *,
+    fdr: float = 0.1,
+    memory: str | int | None = None,
+    seed: int = 0,
+    mode: str = "default",
+    pinned: Sequence[str | int] | None = None,
+    executor: Executor | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    threads: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    **settings: Any,
+) -> Result:
+    """Find the relevant features of a feature store.
+
+    store        an open feature store, or its path
+    fdr          false discovery rate of the list
+    memory       what the process may hold, such as "512MB"; None: 2GB
+    seed         the same seed gives the same answer
+    mode         "default", or "paper" for Algorithm 7.1 of the thesis to the letter
+    pinned       names or ids of covariates: in every subspace, reported apart
+    executor     where batches run; None: threads of this process
+    on_progress  called with a `Progress` as trees are grown
+    threads      threads of the local executor; None: all cores
+    folder       where checkpoints (and kept trees) go; None: no checkpoints
+    resume       continue from the checkpoint in `folder`
+    settings     any further field of `srs.config.Settings`
+
+    >>> import numpy as np, srs
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 40))
+    >>> store = srs.ingest(X, target=(X[:, 3] + X[:, 7] > 0).astype(int))
+    >>> srs.select(store, seed=1).relevant_names
+    ['f3', 'f7']
+    """
+    store = store if isinstance(store, FeatureStore) else open_store(store)
+    unknown = sorted(set(settings) - set(Settings.__dataclass_fields__))
+    if unknown:
+        raise SettingsError(f"there is no setting {unknown[0]!r}; see srs.config.Settings.")
+    if resume and folder is None:
+        raise SettingsError("resume needs the folder of the run.")
+    allowed_mem = DEFAULT_MEM if memory is None else parse_bytes(memory)
+    chosen = Settings(
+        fdr=fdr, allowed_mem=allowed_mem, seed=seed, mode=mode, pinned=tuple(pinned or ()),
+        **settings,
+    )  # fmt: skip
+    context = make_context(store, chosen)
+    require_samples(context)
+    if executor is None:
+        executor = LocalExecutor(threads)
+        executor.n_parallel = threads_that_fit(context.shape, executor.n_parallel, allowed_mem)
+    path = None if folder is None else Path(folder)
+    run = Run(context, executor, path, on_progress)
+    if resume:
+        run.restore()
+    outcome = run.run()
+    result = make_result(context, outcome, executor.n_parallel)
+    if path is not None:
+        remove_checkpoint(path)
+    return result
+
+
+def make_result(context: Context, outcome: Outcome, threads: int) -> Result:
+    """Put what a run found into the order of the source's columns."""
+    table = _feature_table(context, outcome)
+    settings = context.settings.to_json()
+    target = context.store.target(context.settings.target)
+    shape = context.shape
+    document = {
+        "format": FORMAT,
+        "schema_version": SCHEMA_VERSION,
+        "settings": settings,
+        "data": {
+            "fingerprint": context.store.fingerprint,
+            "n_features": shape.n_features,
+            "n_samples": shape.n_samples,
+            "target": target.name,
+            "task": target.task,
+            "labels": list(target.labels),
+            "notices": list(context.store.manifest.notices),
+        },
+        "shape": {
+            "subspace_size": shape.subspace_size,
+            "slab_features": shape.slab_chunks * shape.chunk_features,
+            "n_probes": shape.n_roles - 1,
+            "n_held_out": len(context.held_out),
+        },
+        "outcome": {
+            "stop_reason": outcome.stop_reason,
+            "n_trees": outcome.state.n_trees,
+            "n_passes": round(outcome.n_passes, 6),
+            "relevant": _rows(table, table["verdict"], "RELEVANT"),
+            "pinned": _rows(table, table["pinned"], True),
+            "verdicts": _verdict_counts(table),
+            "history": [{"n_trees": t, "n_relevant": r} for t, r in outcome.state.history],
+            "evidence": _histograms(context, outcome),
+            "prediction": _prediction(context, outcome, target.labels),
+        },
+        "measured": {
+            "seconds": round(outcome.seconds["total"], 3),
+            "seconds_by_part": {k: round(v, 3) for k, v in outcome.seconds.items()},
+            "peak_mem": peak_mem(),
+            "projected_mem": projected_mem(shape, threads),
+            "threads": threads,
+            "store": None if context.store.path is None else str(context.store.path),
+            "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "versions": {p: version(p) for p in MEASURED_PACKAGES}
+            | {"python": platform.python_version()},
+        },
+    }
+    return Result(document, table)
+
+
+def _feature_table(context: Context, outcome: Outcome) -> pa.Table:
+    store, evidence, decided = context.store, outcome.state.evidence, outcome.decision
+    n_features = store.n_features
+
+    def by_id(by_place: np.ndarray) -> np.ndarray:
+        ordered = np.empty_like(by_place)
+        ordered[store.feature_ids] = by_place
+        return ordered
+
+    used = evidence.statistic("used")
+    probes = used[1:].mean() if len(used) > 1 else 0.0
+    pinned = np.zeros(n_features, np.bool_)
+    pinned[context.pinned] = True
+    names = pa.array([v.name for v in Verdict])
+    verdict = pa.DictionaryArray.from_arrays(by_id(decided.verdict).astype(np.int8), names)
+    ids = pa.array(np.arange(n_features))
+    return pa.table(
+        {
+            "feature_id": ids,
+            "name": _names(store, ids),
+            "verdict": verdict.cast(pa.string()),
+            "p_value": by_id(decided.p_value),
+            "q_value": by_id(decided.q_value),
+            "importance": by_id(evidence.importance) / np.float32(max(outcome.state.n_trees, 1)),
+            "effect": by_id(used[0] - probes),
+            "n_drawn": by_id(evidence.n_drawn),
+            "n_used": by_id(evidence.n_used),
+            "pinned": by_id(pinned),
+        }
+    )
+
+
+def _names(store: FeatureStore, ids: pa.Array) -> pa.Array:
+    if not store.has_names:
+        return pc.binary_join_element_wise("f", ids.cast(pa.string()), "")
+    data, offsets = store.packed_names()
+    names = pa.LargeStringArray.from_buffers(
+        store.n_features, pa.py_buffer(offsets), pa.py_buffer(data)
+    )
+    return names.cast(pa.string())
+
+
+def _rows(table: pa.Table, column: pa.ChunkedArray, value: object) -> list[dict[str, Any]]:
+    wanted = [
+        "feature_id",
+        "name",
+        "p_value",
+        "q_value",
+        "importance",
+        "effect",
+        "n_drawn",
+        "n_used",
+    ]
+    rows: list[dict[str, Any]] = table.select(wanted).filter(pc.equal(column, value)).to_pylist()
+    return rows
+
+
+def _verdict_counts(table: pa.Table) -> dict[str, int]:
+    counts = {v.name: 0 for v in Verdict}
+    for row in pc.value_counts(table["verdict"]).to_pylist():
+        counts[row["values"]] = row["counts"]
+    return counts
+
+
+def _histograms(context: Context, outcome: Outcome) -> dict[str, Any]:
+    """For each kind of evidence, how many features and probes have how much of it."""
+    evidence = outcome.state.evidence
+    histograms = {}
+    for kind in context.settings.evidence if context.shape.n_roles > 1 else ("used",):
+        statistic = evidence.statistic(kind)
+        top = float(statistic.max()) or 1.0
+        edges = np.linspace(0.0, top, HISTOGRAM_BINS + 1)
+        histograms[kind] = {
+            "edges": [float(f"{e:.6g}") for e in edges],
+            "features": np.histogram(statistic[0], edges)[0].tolist(),
+            "probes": np.histogram(statistic[1:], edges)[0].tolist(),
+            "n_probes": context.shape.n_roles - 1,
+        }
+    return histograms
+
+
+def _prediction(
+    context: Context, outcome: Outcome, labels: tuple[str, ...]
+) -> list[dict[str, Any]] | None:
+    """One row a held-out sample: the mean prediction of all trees beside the truth."""
+    if not len(context.held_out):
+        return None
+    store = context.store
+    target = store.target(context.settings.target)
+    mean = outcome.state.votes / max(outcome.state.n_trees, 1)
+    sample_ids = store.sample_ids
+    rows = []
+    for row, sample in enumerate(context.held_out):
+        entry: dict[str, Any] = {"sample": sample_ids[sample]}
+        if labels:
+            entry["truth"] = labels[int(target.values[sample])]
+            entry["prediction"] = labels[int(mean[row].argmax())]
+            entry |= {f"share_{label}": float(mean[row, c]) for c, label in enumerate(labels)}
+        else:
+            entry["truth"] = float(target.values[sample])
+            entry["prediction"] = float(mean[row, 0])
+        rows.append(entry)
+    return rows

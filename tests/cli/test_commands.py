@@ -1,0 +1,137 @@
+"""Files to report through the real program."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from srs.report.text import clean_name
+from tests.cli.conftest import invoke, make_data, run_srs
+
+ODD = "odd <script>\tname"
+
+
+def outcome(folder: Path) -> dict[str, Any]:
+    """result.json without what differs between equal runs."""
+    document: dict[str, Any] = json.loads((folder / "result.json").read_text())
+    del document["measured"]
+    return document
+
+
+def test_npy_to_report(tmp_path: Path) -> None:
+    """All commands, with their plain output; threads do not change the result."""
+    X, y = make_data(200, 300)
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    written = run_srs(
+        "ingest", "X.npy", "wide.zarr", "--target", "y.npy", "--memory", "1GB", cwd=tmp_path
+    )
+    assert written.stdout.startswith("wide.zarr: 300 features x 200 samples")
+    assert "2 classes (0: " in run_srs("info", "wide.zarr", cwd=tmp_path).stdout
+    done = run_srs("select", "wide.zarr", "--memory", "1GB", "--threads", 2, cwd=tmp_path)
+    assert done.stdout.startswith("2 of 300 features are relevant")
+    assert "Files in wide-run" in done.stdout
+    names = {"features.parquet", "report.html", "result.json"}
+    assert {p.name for p in (tmp_path / "wide-run").iterdir()} == names
+    run_srs("select", "wide.zarr", "--memory", "1GB", "--threads", 1, "--out", "one", cwd=tmp_path)
+    assert outcome(tmp_path / "wide-run") == outcome(tmp_path / "one")
+    page = tmp_path / "wide-run" / "report.html"
+    page.unlink()
+    again = run_srs("report", "wide-run", cwd=tmp_path)
+    assert "Report written: wide-run/report.html" in again.stdout
+    assert again.stdout.startswith("2 of 300 features are relevant")
+    assert page.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_csv_with_names_and_json(tmp_path: Path) -> None:
+    X, y = make_data(150, 40)
+    names = [ODD if i == 3 else f"gene{i}" for i in range(40)]
+    with (tmp_path / "table.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow([*names, "outcome"])
+        rows.writerows([*values, f"class {label}"] for values, label in zip(X, y, strict=True))
+    store, out = tmp_path / "table.zarr", tmp_path / "run"
+    ingested = run_srs("ingest", tmp_path / "table.csv", store, "--target", "outcome", "--json")
+    assert ingested.stderr == ""
+    about = json.loads(ingested.stdout)
+    assert about == json.loads(invoke("info", store, "--json"))
+    assert about["n_features"] == 40
+    assert about["targets"][0]["name"] == "outcome"
+    assert sum(about["targets"][0]["classes"].values()) == 150
+    done = run_srs("select", store, "--out", out, "--pinned", "gene0", "--pinned", "gene9",
+                   "--json")  # fmt: skip
+    assert done.stderr == ""
+    said = json.loads(done.stdout)
+    assert said["relevant"] == [ODD, "gene7"]
+    assert said["n_relevant"] == 2
+    assert said["out"] == str(out)
+    assert set(said) >= {"stop_reason", "n_trees", "n_passes", "seconds", "peak_mem", "report"}
+    assert json.loads(invoke("report", out, "--json")) == said
+    assert [f["name"] for f in outcome(out)["outcome"]["pinned"]] == ["gene0", "gene9"]
+    assert clean_name(ODD) in invoke("report", out)
+
+
+def test_options_reach_the_settings(store: Path, tmp_path: Path) -> None:
+    run_srs(
+        "select", store, "--out", tmp_path / "run", "--fdr", 0.2, "--seed", 5, "--memory", "600MB",
+        "--mode", "paper", "--subspace-size", 50, "--max-trees", 40, "--max-passes", 1000,
+        "--max-seconds", 60, "--holdout", 0.1, "--keep-trees", "--target", "target",
+    )  # fmt: skip
+    settings = outcome(tmp_path / "run")["settings"]
+    given = {
+        "fdr": 0.2, "seed": 5, "allowed_mem": 600_000_000, "mode": "paper", "subspace_size": 50,
+        "max_trees": 40, "max_passes": 1000, "max_seconds": 60.0, "holdout": 0.1,
+        "keep_trees": True, "target": "target",
+    }  # fmt: skip
+    assert {name: settings[name] for name in given} == given
+    assert len(list((tmp_path / "run" / "trees").iterdir())) == 40
+
+
+def test_names_file_and_orientation(tmp_path: Path) -> None:
+    X, y = make_data(60, 20)
+    np.save(tmp_path / "XT.npy", np.ascontiguousarray(X.T))
+    np.save(tmp_path / "y.npy", y)
+    (tmp_path / "names.txt").write_text("".join(f"n {i}\n" for i in range(20)))
+    run_srs(
+        "ingest", "XT.npy", "s.zarr", "--target", "y.npy", "--orientation", "features",
+        "--names", "names.txt", "--task", "regression", "--categorical", "n 2", cwd=tmp_path,
+    )  # fmt: skip
+    from srs.store import open_store
+
+    store = open_store(tmp_path / "s.zarr")
+    assert (store.n_features, store.n_samples) == (20, 60)
+    assert store.feature_names[2] == "n 2"
+    assert store.target().task == "regression"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_live_progress_on_a_terminal(store: Path, tmp_path: Path) -> None:
+    """On a terminal there is a bar on stderr, and it is gone at the end."""
+    import os
+    import pty
+    import subprocess
+
+    ours, theirs = pty.openpty()
+    done = subprocess.Popen(
+        [sys.executable, "-m", "srs.cli", "select", store, "--out", tmp_path / "run",
+         "--mode", "paper", "--max-trees", "400"],
+        stderr=theirs, stdout=subprocess.PIPE, text=True, env={**os.environ, "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 4096):
+            shown += part
+    except OSError:  # how Linux tells that the other end is closed
+        pass
+    out, _ = done.communicate(timeout=60)
+    os.close(ours)
+    assert done.returncode == 0
+    assert b"trees" in shown
+    assert "features are relevant" in out

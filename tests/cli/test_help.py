@@ -1,0 +1,53 @@
+"""Help texts, in this process: nothing is run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from srs.cli.app import app
+from srs.cli.failures import EXIT_CODES
+from tests.cli.conftest import run_srs
+
+COMMANDS = ("ingest", "info", "select", "report")
+
+
+def _help(*arguments: str) -> str:
+    done = CliRunner().invoke(app, [*arguments, "--help"], prog_name="srs")
+    assert done.exit_code == 0
+    return done.output
+
+
+def test_help_names_commands_examples_and_exit_codes() -> None:
+    text = _help()
+    for command in COMMANDS:
+        assert f"\n  {command} " in text
+        assert f"srs {command} " in text
+    for code, meaning in EXIT_CODES.items():
+        assert f"{code:>3}  {meaning}" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_commands_has_examples_and_explains_options(command: str) -> None:
+    text = _help(command)
+    assert f"    srs {command} " in text
+    for parameter in get_command(app).commands[command].params:  # type: ignore[attr-defined]
+        if parameter.name != "help":
+            assert len(parameter.help.split()) > 2, parameter.name
+
+
+def test_version() -> None:
+    assert run_srs("--version").stdout.startswith("srs ")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, srs.cli.app\n"
+        "heavy = {'numba', 'zarr', 'pyarrow', 'scipy', 'pandas', 'sklearn'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

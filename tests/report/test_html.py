@@ -1,0 +1,184 @@
+"""The page: well formed, self-contained, safe, and right about what it says."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from srs.report import render_html
+from srs.result import Result
+from tests.report.conftest import Page
+
+
+def _page(result: Result) -> Page:
+    return Page(render_html(result.document, result.table))
+
+
+def _changed(result: Result, **outcome: Any) -> dict[str, Any]:
+    document = copy.deepcopy(dict(result.document))
+    document["outcome"].update(outcome)
+    return document
+
+
+def test_page_is_well_formed_and_needs_nothing_from_outside(any_result: Result) -> None:
+    html = render_html(any_result.document, any_result.table)
+    page = Page(html)
+    assert "http" not in html
+    assert "src=" not in html
+    assert "@import" not in html
+    assert "url(" not in html
+    assert [a["href"] for a in page.all("a")] in ([], ["features.parquet"])
+    assert not re.search(r"\b(nan|inf|None)\b", page.text)
+
+
+def test_page_is_accessible(any_result: Result) -> None:
+    page = _page(any_result)
+    assert page.all("html") == [{"lang": "en"}]
+    assert len(page.all("h1")) == 1
+    assert len(page.all("caption")) == len(page.all("table"))
+    plots = page.all("svg")
+    assert plots
+    assert all(svg["role"] == "img" and svg["aria-label"] for svg in plots)
+    assert all(th.get("scope") in ("row", "col") for th in page.all("th"))
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+
+
+def test_headline_and_promise(found: Result) -> None:
+    page = _page(found)
+    assert f"{len(found.relevant_ids)} of 120 features are relevant" in page.text
+    assert "at most 10 %, and with 95 % confidence the share itself is, too" in page.text
+    assert found.stop_reason in page.text
+
+
+def test_names_from_data_are_shown_and_never_become_markup(found: Result) -> None:
+    assert found.relevant_ids[0] == 0
+    html = render_html(found.document, found.table)
+    page = Page(html)
+    assert len(page.all("script")) == 1  # ours
+    assert not page.all("b")
+    assert "<script>alert(1)</script>\"&'\\x1b[31m" in page.text
+    assert "<b>ill" in page.text
+    assert "\x1b" not in html
+
+
+def test_table_lists_relevant_features_surest_first(found: Result) -> None:
+    page = _page(found)
+    frame = found.features.query("verdict == 'RELEVANT'").sort_values(["q_value", "p_value"])
+    at = [page.text.index(f" {name} {i} ") for name, i in
+          zip(frame["name"], frame["feature_id"], strict=True) if name.isprintable()]  # fmt: skip
+    assert at == sorted(at)
+    assert len(at) >= 1
+
+
+def test_pinned_features_stand_apart(found: Result, numeric: Result) -> None:
+    assert "1 pinned feature" in _page(found).text
+    assert "Pinned features" not in _page(numeric).text
+
+
+def test_prediction_of_classes(found: Result) -> None:
+    rows = found.document["outcome"]["prediction"]
+    right = sum(row["truth"] == row["prediction"] for row in rows)
+    text = _page(found).text
+    assert f"Accuracy {right / len(rows) * 100:.3g} % on 60 held-out samples" in text
+    assert "mean over all trees of the run" in text
+
+
+def test_prediction_of_numbers(numeric: Result) -> None:
+    rows = numeric.document["outcome"]["prediction"]
+    truth, guess = (np.array([row[k] for row in rows]) for k in ("truth", "prediction"))
+    explained = 1 - ((truth - guess) ** 2).sum() / ((truth - truth.mean()) ** 2).sum()
+    assert f"R² = {explained:.3g} on 60 held-out samples" in _page(numeric).text
+
+
+def test_prediction_of_a_constant_truth(numeric: Result) -> None:
+    rows = [{"sample": "0", "truth": 1.0, "prediction": 1.0}]
+    page = Page(render_html(_changed(numeric, prediction=rows), numeric.table))
+    assert "R² is not defined" in page.text
+
+
+def test_nothing_found_reads_kindly(nothing: Result) -> None:
+    assert len(nothing.relevant_ids) == 0
+    text = _page(nothing).text
+    assert "0 of 120 features are relevant" in text
+    assert "That is an answer, not an error" in text
+    assert "What can be tried" in text
+    assert "not findings" in text
+    assert "features.parquet" not in text
+
+
+def test_paper_mode_says_that_it_has_no_p_values(paper: Result) -> None:
+    text = _page(paper).text
+    assert "promises no rate of false discoveries" in text
+    assert "no p-value" in text
+    assert "false discovery rate" not in text.lower()
+    assert "probes: " not in text
+
+
+def test_one_feature(single: Result) -> None:
+    assert "of 1 feature " in _page(single).text
+
+
+def test_history_with_nothing_to_show(found: Result) -> None:
+    for history in ([], [{"n_trees": 16, "n_relevant": 0}]):
+        page = Page(render_html(_changed(found, history=history), found.table))
+        assert "How the list grew" not in page.text
+
+
+def test_long_history_is_thinned(found: Result) -> None:
+    history = [{"n_trees": i, "n_relevant": i % 7} for i in range(1, 100_000)]
+    html = render_html(_changed(found, history=history), found.table)
+    assert len(html) < 100_000
+
+
+def test_features_never_drawn_are_counted(found: Result) -> None:
+    at = found.table.column_names.index("n_drawn")
+    table = found.table.set_column(at, "n_drawn", pa.array([0] * 100 + [3] * 20, pa.uint32()))
+    assert "100 features were never drawn" in Page(render_html(found.document, table)).text
+
+
+def _million(found: Result, n: int) -> tuple[dict[str, Any], pa.Table]:
+    rng = np.random.default_rng(0)
+    p = rng.uniform(size=n)
+    table = pa.table(
+        {
+            "feature_id": np.arange(n),
+            "name": pa.array(["a very long name " * 40]).take(pa.array(np.zeros(n, int))),
+            "verdict": pa.array(["RELEVANT", "IRRELEVANT"]).take(pa.array(np.arange(n) % 2)),
+            "p_value": p,
+            "q_value": p,
+            "importance": rng.uniform(size=n).astype("f4"),
+            "effect": rng.normal(size=n).astype("f4"),
+            "n_drawn": np.full(n, 9, "u4"),
+            "n_used": np.full(n, 3, "u4"),
+            "pinned": np.zeros(n, bool),
+        }
+    )
+    verdicts = {"RELEVANT": n - n // 2, "UNDECIDED": 0, "IRRELEVANT": n // 2}
+    document = _changed(found, verdicts=verdicts)
+    document["data"]["n_features"] = n
+    return document, table
+
+
+@pytest.mark.parametrize("n", [3_000, 1_000_000])
+def test_size_is_bounded(found: Result, n: int) -> None:
+    html = render_html(*_million(found, n))
+    page = Page(html)
+    assert len(html) < 600_000
+    assert f"The 500 surest of {n // 2:,} relevant features" in page.text
+
+
+def test_plot_ticks_have_no_repeats() -> None:
+    from srs.report.plots import Axis
+
+    for high in (1e-9, 0.3, 1.0, 2.2, 7, 112, 99_999, 3e12):
+        ticks = Axis(high, "").ticks()
+        assert 2 <= len(ticks) <= 12
+        assert len(set(ticks)) == len(ticks)
+        assert ticks[-1] <= high
+    assert Axis(1.15, "", log=True).ticks() == [0.0, 1.0]

@@ -1,0 +1,78 @@
+"""The scikit-learn front keeps scikit-learn's promises and finds what `select` finds."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import srs
+from srs import SRSSelector
+
+
+@parametrize_with_checks([SRSSelector(max_trees=40)])
+@pytest.mark.filterwarnings("ignore:No features were selected")
+def test_scikit_learn_checks(estimator, check):
+    """Guards the contract of scikit-learn: all of its own checks."""
+    check(estimator)
+
+
+def planted(n=300, p=30, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, (X[:, 2] - X[:, 5] > 0).astype(int)
+
+
+def test_finds_what_select_finds():
+    X, y = planted()
+    selector = SRSSelector(random_state=3).fit(X, y)
+    np.testing.assert_array_equal(selector.get_support(indices=True), [2, 5])
+    np.testing.assert_array_equal(selector.transform(X), X[:, [2, 5]])
+    assert selector.result_.n_trees >= 100
+    assert selector.feature_importances_.argmax() in (2, 5)
+
+
+def test_in_a_pipeline_with_names_and_set_output():
+    X, y = planted()
+    frame = pd.DataFrame(X, columns=[f"gene{i}" for i in range(30)])
+    selector = SRSSelector(random_state=3).set_output(transform="pandas")
+    out = selector.fit(frame, y).transform(frame)
+    assert list(out.columns) == ["gene2", "gene5"]
+    assert list(selector.get_feature_names_out()) == ["gene2", "gene5"]
+    model = make_pipeline(SRSSelector(random_state=3), LogisticRegression()).fit(X, y)
+    assert model.score(X, y) > 0.95
+
+
+def test_pickling_cloning_and_threads():
+    X, y = planted()
+    selector = SRSSelector(random_state=3, n_jobs=-1).fit(X, y)
+    again = pickle.loads(pickle.dumps(selector))
+    np.testing.assert_array_equal(again.support_, selector.support_)
+    single = clone(selector).set_params(n_jobs=1).fit(X, y)
+    assert single.result_.table.equals(selector.result_.table)
+
+
+def test_categories_missing_values_and_text_targets():
+    X, y = planted()
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(X)
+    frame.columns = [f"x{i}" for i in range(30)]
+    frame["kind"] = np.where(y == 1, rng.choice(["a", "b"], 300), rng.choice(["c", "d"], 300))
+    frame.iloc[::7, 2] = np.nan
+    selector = SRSSelector(random_state=0).fit(frame, np.where(y == 1, "case", "control"))
+    assert "kind" in selector.get_feature_names_out()
+
+
+def test_a_feature_store(tmp_path):
+    X, y = planted()
+    store = srs.ingest(X, tmp_path / "s.zarr", target={"a": y, "b": X[:, 9]})
+    np.testing.assert_array_equal(
+        SRSSelector(random_state=3).fit(store).get_support(indices=True), [2, 5]
+    )
+    assert 9 in SRSSelector(random_state=3).fit(store, "b").get_support(indices=True)
+    with pytest.raises(srs.SRSError, match="name of a target"):
+        SRSSelector().fit(store, y)

@@ -1,0 +1,128 @@
+"""The loop does not know which column is a probe (design decision "symmetry").
+
+The swap test: replace a feature by its own probe. Probes are made by a group of permutations, so
+the probe of the replaced column is the feature. If nothing treats the two differently, the whole
+run is the same, with the evidence of the two exchanged.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from srs import batch
+from srs.config import Settings
+from srs.executors import LocalExecutor
+from srs.run import Run, make_context
+from srs.seeds import probe_permutations
+from srs.store import Target
+from srs.store.feature_store import open_root
+from srs.store.writer import StoreWriter
+from tests.planted import make_planted
+
+N, P = 120, 24
+
+
+def store_in_order(codes: np.ndarray, y: np.ndarray):
+    """A store in which place and feature id are equal, whatever the content."""
+
+    class OrderedWriter(StoreWriter):
+        def _sorted_features(self):
+            yield np.arange(len(codes)), codes
+
+    writer = OrderedWriter(None, codes.shape[1], len(codes), 1 << 20)
+    root = writer.finish(
+        kinds=np.zeros(len(codes)), n_levels=np.full(len(codes), 200), names=None,
+        sample_ids=None, labels={}, source={}, notices=[], srs_version="",
+        targets=[Target("y", "classification", y.astype(np.int32), ("0", "1"))],
+    )  # fmt: skip
+    return open_root(root)
+
+
+def run_rounds(codes, y, settings, n_rounds, flipped, monkeypatch):
+    """Evidence after some rounds; `flipped` = (run number, role): change its coins by the role."""
+    drawn = batch.draw_coins
+    original_cut = batch.subspace.cut_subspaces
+
+    def recording_cut(runs, n_features, size, rng):
+        parts = original_cut(runs, n_features, size, rng)
+        queue.extend(parts)
+        return parts
+
+    def coins(rng, n_runs, n_roles):
+        found = drawn(rng, n_runs, n_roles)
+        runs = queue.pop(0)
+        if flipped is not None:
+            found[runs == flipped[0]] ^= flipped[1]
+        return found
+
+    queue: list = []
+    with monkeypatch.context() as patch:
+        patch.setattr(batch, "draw_coins", coins)
+        patch.setattr(batch.subspace, "cut_subspaces", recording_cut)
+        run = Run(make_context(store_in_order(codes, y), settings), LocalExecutor(1))
+        for _ in range(n_rounds):
+            run._run_round()
+    return run.state
+
+
+@pytest.mark.parametrize(("n_probes", "role"), [(1, 1), (3, 1), (3, 2), (7, 5)])
+def test_swapping_features_with_probes_swaps_the_evidence(
+    n_probes, role, monkeypatch, global_random_seed
+):
+    """Guards point 6 of the method: exchange features with their probes, and the run treats the
+    two the other way round, to the last bit, carried set included."""
+    X, y = make_planted(N, P, global_random_seed)
+    codes = np.clip(X.T * 20 + 100, 0, 254).astype(np.uint8)
+    settings = Settings(seed=global_random_seed, n_probes=n_probes, subspace_size=16)
+    permutation = probe_permutations(settings.seed, n_probes + 1, N)[role]
+    swapped = codes.copy()
+    group = slice(8, 16)  # the features of run 1: coins are drawn for a run
+    swapped[group] = codes[group][:, permutation]
+    plain = run_rounds(codes, y, settings, 4, None, monkeypatch)
+    other = run_rounds(swapped, y, settings, 4, (1, role), monkeypatch)
+    roles = np.arange(n_probes + 1)
+    for name in ("used", "screened", "peak"):
+        expected = getattr(plain.evidence, name).copy()
+        expected[:, group] = expected[roles ^ role][:, group]
+        np.testing.assert_array_equal(getattr(other.evidence, name), expected)
+    expected_roles = np.where((plain.pool.places // 8) == 1, plain.pool.roles ^ role,
+                              plain.pool.roles)  # fmt: skip
+    columns = set(zip(plain.pool.places, expected_roles, strict=True))
+    assert columns == set(zip(other.pool.places, other.pool.roles, strict=True))
+
+
+@given(
+    seed=st.integers(0, 2**32), bits=st.integers(1, 3), n=st.integers(1, 40),
+    split=st.integers(0, 40),
+)  # fmt: skip
+def test_probe_permutations_form_a_group(seed, bits, n, split):
+    """Guards the exchange of roles: applying role a, then role b, is applying role a XOR b."""
+    groups = (np.arange(n)[: min(split, n)], np.arange(n)[min(split, n) :])
+    n_roles = 1 << bits
+    permutations = probe_permutations(seed, n_roles, n, groups)
+    np.testing.assert_array_equal(permutations[0], np.arange(n))
+    for a in range(n_roles):
+        for b in range(n_roles):
+            np.testing.assert_array_equal(permutations[a][permutations[b]], permutations[a ^ b])
+    first = set(groups[0].tolist())
+    assert {int(permutations[1][i]) for i in first} == first
+
+
+def test_no_sample_keeps_its_value_in_whole_sets():
+    """Guards that probes are permuted at all: in whole sets every probe moves every sample."""
+    permutations = probe_permutations(3, 4, 400)
+    for role in (1, 2, 3):
+        assert (permutations[role] != permutations[0]).all()
+
+
+def test_probes_carry_no_signal(global_random_seed):
+    """Guards the null: over seeds, a perfect feature's probe is as related to y as chance."""
+    y = np.arange(400) % 2
+    related = [
+        y[probe_permutations(seed, 2, 400)[1]] @ (2 * y - 1)
+        for seed in range(global_random_seed, global_random_seed + 300)
+    ]
+    # hypergeometric: standard deviation about sqrt(400) / 2 = 10 each
+    assert abs(np.mean(related)) < 4 * np.std(related) / np.sqrt(300)
+    assert 6 < np.std(related) < 20
