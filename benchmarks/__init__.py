@@ -1,0 +1,4 @@
+"""Benchmarks: each module measures one bar and prints its ratio against peers of the same run.
+
+`python -m benchmarks` runs all, `python -m benchmarks kernel madelon` some of them.
+"""
