@@ -86,7 +86,9 @@ def write_codes_store(path: Path, codes_of: Callable[[int, int], np.ndarray], n_
     )  # fmt: skip
 
 
-def noisy_codes(n_samples: int, seed: int = 0) -> tuple[Callable[[int, int], np.ndarray], np.ndarray]:
+def noisy_codes(
+    n_samples: int, seed: int = 0
+) -> tuple[Callable[[int, int], np.ndarray], np.ndarray]:
     """Uniform codes, the first ten related to y with much noise, so that trees grow deep."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n_samples)

@@ -26,7 +26,9 @@ def run() -> Iterator[Line]:
                 store = open_store(path)
                 order = np.random.default_rng(0).permutation(store.n_chunks)
                 out = store.empty_chunks(1)[0]
-                ours = best_seconds(lambda s=store, o=order, b=out: [s.read_chunk(int(c), b) for c in o], 3)
+                ours = best_seconds(
+                    lambda s=store, o=order, b=out: [s.read_chunk(int(c), b) for c in o], 3
+                )
                 n_tiles = store.chunk_features // layout.TILE
                 codes = store._group["codes"]
                 zarrs = best_seconds(

@@ -37,7 +37,7 @@ class Context:
     permutations int32 (n_roles, n_samples): row g makes role g of a feature
     splits_by_subset  bool by place: categorical features of more than two levels; None: no such
     pinned       int64: places of pinned features
-    resident     uint8 (n_tiles, n_samples, 64): the whole store, in paper mode
+    resident     uint8 (n_tiles, n_samples, 64): the whole store, where it fits; else None
     scratch      memory that batches use one after the other, see `_reuse`
     """
 
@@ -160,10 +160,7 @@ def run_paper_tree(context: Context, spec: PaperSpec) -> tuple[BatchEvidence, li
     clock = _Clock()
     places = np.concatenate([spec.carried, spec.explored])
     block = np.empty((context.shape.n_samples, len(places) + 1), np.uint8)
-    if context.resident is None:
-        context.store.read_places(places, out=block[:, :-1])
-    else:
-        block[:, :-1] = context.resident[places // TILE, :, places % TILE].T
+    block[:, :-1] = _read_places(context, places)
     rng = seeds.make_rng(context.settings.seed, seeds.ITERATION, spec.iteration, 1)
     # The probe is a fresh one each time: some feature of the subspace, its samples shuffled.
     model = int(rng.integers(len(places)))
@@ -200,6 +197,8 @@ def _reuse(scratch: dict[str, np.ndarray], name: str, *shape: int) -> np.ndarray
 
 def _read_slab(context: Context, scratch: dict[str, np.ndarray], spec: BatchSpec) -> np.ndarray:
     shape = context.shape
+    if context.resident is not None:
+        return context.resident
     n_tiles = shape.chunk_features // TILE
     slab = _reuse(scratch, "slab", len(spec.chunk_ids), n_tiles, shape.n_samples, TILE)
     for index, chunk_id in enumerate(spec.chunk_ids):
@@ -208,20 +207,28 @@ def _read_slab(context: Context, scratch: dict[str, np.ndarray], spec: BatchSpec
 
 
 def _run_starts(context: Context, chunk_ids: np.ndarray, runs: np.ndarray) -> np.ndarray:
-    """The first word of each run within the slab."""
+    """The first word of each run within the slab, or within the resident store."""
     shape = context.shape
     place = runs * subspace.run_length(shape.n_features)
-    chunk, within = np.divmod(place, shape.chunk_features)
-    order = np.argsort(chunk_ids)
-    index = order[np.searchsorted(chunk_ids, chunk, sorter=order)]
-    tile = index * (shape.chunk_features // TILE) + within // TILE
-    starts: np.ndarray = (tile * shape.n_samples * TILE + within % TILE) // 8
+    tile, lane = np.divmod(place, TILE)
+    if context.resident is None:
+        a_chunk = shape.chunk_features // TILE
+        chunk, tile = np.divmod(tile, a_chunk)
+        order = np.argsort(chunk_ids)
+        tile += order[np.searchsorted(chunk_ids, chunk, sorter=order)] * a_chunk
+    starts: np.ndarray = (tile * shape.n_samples * TILE + lane) // 8
     return starts
+
+
+def _read_places(context: Context, places: np.ndarray) -> np.ndarray:
+    if context.resident is None:
+        return context.store.read_places(places)
+    return context.resident[places // TILE, :, places % TILE].T
 
 
 def _read_pool(context: Context, pool: Pool) -> np.ndarray:
     """Codes of the pool's columns, each in its role."""
-    codes = context.store.read_places(pool.places)
+    codes = _read_places(context, pool.places)
     rows = context.permutations[pool.roles].T
     return np.take_along_axis(codes, rows, axis=0) if len(pool.places) else codes
 
@@ -322,7 +329,9 @@ class _Outcome:
         self.n_done += width
 
     def evidence(self, n_features: int, n_trees: int, seconds: dict[str, float]) -> BatchEvidence:
-        real = self.places < n_features  # the rest is padding of the last tile
+        real: slice | np.ndarray = slice(None)
+        if self.places.max() >= n_features:  # the rest is padding of the last tile
+            real = self.places < n_features
         used = self.used[:, real]
         return BatchEvidence(
             self.places[real], used, self.screened[:, real], self.peak[:, real],

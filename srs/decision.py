@@ -70,10 +70,11 @@ def decide(
     drawn = evidence.n_drawn > 0
     if excluded is not None:
         drawn[excluded] = False
+    all_drawn = bool(drawn.all())
     p_value = np.ones(len(drawn))
     for kind in kinds:
         statistic = evidence.statistic(kind)
-        null = statistic[1:][:, drawn].ravel()
+        null = statistic[1:].ravel() if all_drawn else statistic[1:][:, drawn].ravel()
         found = null_p_values(statistic[0], null, coarse)
         np.minimum(p_value, found * len(kinds), out=p_value, where=drawn)
     q_value = np.ones_like(p_value)

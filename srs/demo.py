@@ -63,7 +63,9 @@ def main(folder: str = "demo-output") -> int:
         mark = "found " if feature in found else "MISSED"
         print(f"   {mark}  f{feature:<7} matters {how}")
     print(f"   false: {len(found - set(truth))}")
-    print(f"   peak memory {result.peak_mem / 1e6:.0f} MB, {time.monotonic() - started:.0f} s in all")
+    print(
+        f"   peak memory {result.peak_mem / 1e6:.0f} MB, {time.monotonic() - started:.0f} s in all"
+    )
     print(f"   report: {run / 'report.html'}")
     return len(set(truth) - found)
 

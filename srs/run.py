@@ -8,7 +8,7 @@ threads, interruptions or the order of columns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -23,7 +23,7 @@ from srs.decision import Decision
 from srs.errors import CheckpointError, InputError, RunInterrupted, SettingsError
 from srs.evidence import BatchEvidence, Evidence
 from srs.executors import Executor
-from srs.memory import RunShape, plan_shape
+from srs.memory import plan_shape, projected_mem
 from srs.store import FeatureStore
 from srs.store.layout import TILE, Target
 from srs.subspace import Pool
@@ -132,7 +132,7 @@ def make_context(store: FeatureStore, settings: Settings) -> Context:
     )
     return Context(
         store, settings, shape, tree_target, tree, train, held_out, permutations,
-        batch.categorical_places(store), pinned, _resident(store, settings, shape),
+        batch.categorical_places(store), pinned,
     )  # fmt: skip
 
 
@@ -155,15 +155,18 @@ def _split_samples(n_samples: int, settings: Settings) -> tuple[np.ndarray, np.n
     return np.sort(order[n_held_out:]).astype(np.int32), held_out
 
 
-def _resident(store: FeatureStore, settings: Settings, shape: RunShape) -> np.ndarray | None:
-    """The whole store in memory for paper mode, whose uniform draws need every chunk for a tree."""
-    size = store.n_chunks * store.chunk_features * store.n_samples
-    if settings.mode != "paper" or size > settings.allowed_mem // 2:
-        return None
+def with_resident_codes(context: Context, threads: int) -> Context:
+    """The context with the whole store in memory, where that fits beside `threads` batches.
+
+    The answer is the same; what is read again and again otherwise is read once.
+    """
+    store, shape = context.store, context.shape
+    if projected_mem(shape, threads, resident=True) > context.settings.allowed_mem:
+        return context
     codes = store.empty_chunks(store.n_chunks)
     for chunk in range(store.n_chunks):
         store.read_chunk(chunk, codes[chunk])
-    return codes.reshape(-1, store.n_samples, TILE)
+    return replace(context, resident=codes.reshape(-1, store.n_samples, TILE))
 
 
 class Run:

@@ -22,7 +22,14 @@ from srs.errors import SettingsError
 from srs.executors import Executor, LocalExecutor
 from srs.memory import DEFAULT_MEM, parse_bytes, peak_mem, projected_mem, threads_that_fit
 from srs.result import FORMAT, SCHEMA_VERSION, Result
-from srs.run import Outcome, Progress, Run, make_context, require_samples
+from srs.run import (
+    Outcome,
+    Progress,
+    Run,
+    make_context,
+    require_samples,
+    with_resident_codes,
+)
 from srs.store import FeatureStore, open_store
 
 HISTOGRAM_BINS = 60
@@ -82,6 +89,7 @@ def select(
     if executor is None:
         executor = LocalExecutor(threads)
         executor.n_parallel = threads_that_fit(context.shape, executor.n_parallel, allowed_mem)
+    context = with_resident_codes(context, executor.n_parallel)
     path = None if folder is None else Path(folder)
     run = Run(context, executor, path, on_progress)
     if resume:
@@ -133,7 +141,7 @@ def make_result(context: Context, outcome: Outcome, threads: int) -> Result:
             "seconds": round(outcome.seconds["total"], 3),
             "seconds_by_part": {k: round(v, 3) for k, v in outcome.seconds.items()},
             "peak_mem": peak_mem(),
-            "projected_mem": projected_mem(shape, threads),
+            "projected_mem": projected_mem(shape, threads, context.resident is not None),
             "threads": threads,
             "store": None if context.store.path is None else str(context.store.path),
             "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -173,21 +173,18 @@ class TestPaperMode:
         X, y = make_planted(n=40, p=10)
         assert srs.select(make_store(X, y), mode="paper").n_trees == PAPER_TREES
 
-    def test_store_larger_than_memory(self, tmp_path):
-        """What does not stay in memory is read again for each tree, to the same answer."""
-        X, y = make_planted(n=200, p=300)
-        store = srs.ingest(X, tmp_path / "s.zarr", target=y)
-        settings = dict(mode="paper", subspace_size=30, max_trees=60, seed=4)
-        resident = srs.select(store, **settings)
-        import srs.run as run_module
 
-        keep = run_module._resident
-        run_module._resident = lambda *_: None
-        try:
-            read = srs.select(store, **settings)
-        finally:
-            run_module._resident = keep
-        assert comparable(resident)["outcome"] == comparable(read)["outcome"]
+@pytest.mark.parametrize("mode", ["default", "paper"])
+def test_memory_does_not_change_the_answer(tmp_path, monkeypatch, mode):
+    """Guards the two ways of reading: the whole store once, or slabs again and again."""
+    X, y = make_planted(n=200, p=900)
+    store = srs.ingest(X, tmp_path / "s.zarr", target=y)
+    settings = dict(mode=mode, subspace_size=60, max_trees=60, seed=4)
+    resident = srs.select(store, **settings)
+    monkeypatch.setattr("srs.selection.with_resident_codes", lambda context, _: context)
+    read = srs.select(store, **settings)
+    assert comparable(resident) == comparable(read)
+    assert resident.document["measured"]["projected_mem"] > 0
 
 
 class TestInterruption:
@@ -241,9 +238,7 @@ class TestInterruption:
             n_stops += "RunInterrupted" in errors
             resume = ["r"] if (tmp_path / "run" / "checkpoint.npz").exists() else []
         assert child.returncode == 0
-        undisturbed = srs.select(
-            tmp_path / "s.zarr", seed=1, max_trees=700, patience=10**6
-        )
+        undisturbed = srs.select(tmp_path / "s.zarr", seed=1, max_trees=700, patience=10**6)
         assert comparable(srs.load_result(tmp_path / "run")) == comparable(undisturbed)
 
     def test_checkpoint_of_another_run(self, tmp_path):

@@ -24,9 +24,7 @@ def select(
     ],
     memory: Annotated[
         str | None,
-        typer.Option(
-            help="Memory that the process may hold, as 512MB or 4GB. Default: 2GB."
-        ),
+        typer.Option(help="Memory that the process may hold, as 512MB or 4GB. Default: 2GB."),
     ] = None,
     fdr: Annotated[
         float, typer.Option(help="False discovery rate of the list: between 0 and 1.")

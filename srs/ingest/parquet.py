@@ -117,9 +117,7 @@ def _to_series(column: pa.ChunkedArray, name: str) -> pd.Series[Any]:
 class ParquetRows:
     """A feature a row; a leading text column holds the names of the features."""
 
-    def __init__(
-        self, file: pq.ParquetFile, path: Path, record: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, file: pq.ParquetFile, path: Path, record: Mapping[str, Any]) -> None:
         self._file, self._path = file, path
         schema = file.schema_arrow
         named = pa.types.is_string(schema.types[0]) or pa.types.is_large_string(schema.types[0])

@@ -88,9 +88,7 @@ def write_store(
             destination, opened.n_samples, opened.n_features, plan.writer_mem, overwrite
         )
         with writer:
-            encoded = _encode_all(
-                opened, prepare, plan.block_features, writer, tally, on_progress
-            )
+            encoded = _encode_all(opened, prepare, plan.block_features, writer, tally, on_progress)
             kept = _values(opened, prepare, plan.block_features) if keep_values else None
             root = writer.finish(
                 kinds=encoded.kinds, n_levels=encoded.n_levels, names=opened.names,
