@@ -91,7 +91,8 @@ def categorical_places(store: FeatureStore) -> np.ndarray | None:
     if not store.manifest.any_categorical:
         return None
     by_id = (store.kinds == CATEGORICAL) & (store.n_levels > 2)
-    return by_id[store.feature_ids]
+    by_place: np.ndarray = by_id[store.feature_ids]
+    return by_place
 
 
 @njit(nogil=True, cache=True)
@@ -132,7 +133,10 @@ def run_batch(context: Context, spec: BatchSpec) -> tuple[BatchEvidence, list[Tr
     rng = seeds.make_rng(context.settings.seed, seeds.BATCH, spec.pass_index, spec.batch_index)
     length = subspace.run_length(shape.n_features)
     runs = subspace.slab_runs(spec.chunk_ids, shape.n_features, shape.chunk_features)
-    subspaces = subspace.cut_subspaces(runs, shape.n_features, shape.subspace_size, rng)
+    n_subspaces = subspace.count_subspaces(
+        len(spec.chunk_ids), shape.chunk_features, shape.subspace_size
+    )
+    subspaces = subspace.cut_subspaces(runs, n_subspaces, rng)
     outcome = _Outcome.empty(context, len(runs) * length, len(spec.pool.places))
     for runs_of_tree in subspaces:
         places = subspace.run_places(runs_of_tree, shape.n_features)
@@ -304,9 +308,11 @@ class _Outcome:
 
     @classmethod
     def empty(cls, context: Context, n_explored: int, n_pool: int) -> _Outcome:
-        kinds = (np.empty((context.shape.n_roles, n_explored), np.float32) for _ in range(3))
+        used, screened, peak = (
+            np.empty((context.shape.n_roles, n_explored), np.float32) for _ in range(3)
+        )
         return cls(
-            np.empty(n_explored, np.int64), *kinds, np.empty(n_explored, np.bool_),
+            np.empty(n_explored, np.int64), used, screened, peak, np.empty(n_explored, np.bool_),
             np.zeros(n_pool), np.zeros((len(context.held_out), context.target.n_classes)), [],
         )  # fmt: skip
 

@@ -182,7 +182,7 @@ def q_values(p_values: np.ndarray) -> np.ndarray:
 
 def poisson_quantile(mean: np.ndarray) -> np.ndarray:
     """The smallest k with P(Poisson(mean) <= k) >= CONFIDENCE; beyond 1,000 by its normal limit."""
-    quantile = np.ceil(mean + 1.645 * np.sqrt(mean))
+    quantile: np.ndarray = np.ceil(mean + 1.645 * np.sqrt(mean))
     small = mean < 1_000
     quantile[small] = np.ceil(np.maximum(pdtrik(CONFIDENCE, np.maximum(mean[small], 1e-9)), 0.0))
     quantile[mean < -np.log(CONFIDENCE)] = 0.0

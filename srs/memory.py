@@ -102,7 +102,7 @@ def batch_mem(shape: RunShape, resident: bool = False) -> int:
     """Bytes that one batch holds: slab, block, carried columns, and what the kernel needs."""
     n = shape.n_samples
     slab_features = shape.slab_chunks * shape.chunk_features
-    q = subspace_limit(slab_features, shape.subspace_size)
+    q = subspace_limit(shape.slab_chunks, shape.chunk_features, shape.subspace_size)
     n_columns = shape.n_roles * q + shape.max_carried
     slab = 0 if resident else slab_features * n
     block = n * (n_columns + 8)

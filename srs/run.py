@@ -149,7 +149,7 @@ def _criterion(settings: Settings, target: Target) -> str:
 
 
 def _split_samples(n_samples: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    n_held_out = int(round(settings.holdout * n_samples))
+    n_held_out = round(settings.holdout * n_samples)
     order = seeds.make_rng(settings.seed, seeds.HOLDOUT).permutation(n_samples)
     held_out = np.sort(order[:n_held_out]).astype(np.int32)
     return np.sort(order[n_held_out:]).astype(np.int32), held_out
@@ -206,12 +206,14 @@ class Run:
         slabs = subspace.deal_chunks(
             self.context.store.n_chunks, shape.slab_chunks, np.random.default_rng(0)
         )
-        runs = (subspace.slab_runs(s, shape.n_features, shape.chunk_features) for s in slabs)
-        length = subspace.run_length(shape.n_features)
-        return sum(
-            min(len(r), subspace.count_subspaces(len(r) * length, shape.subspace_size))
-            for r in runs
-        )
+        n_trees = 0
+        for slab in slabs:
+            n_runs = len(subspace.slab_runs(slab, shape.n_features, shape.chunk_features))
+            n_trees += min(
+                n_runs,
+                subspace.count_subspaces(len(slab), shape.chunk_features, shape.subspace_size),
+            )
+        return n_trees
 
     # -- the loop ---------------------------------------------------------------------------
 

@@ -55,21 +55,22 @@ def run_places(runs: np.ndarray, n_features: int) -> np.ndarray:
     return (runs[:, None] * length + np.arange(length)).ravel()
 
 
-def count_subspaces(n_features: int, subspace_size: int) -> int:
+def count_subspaces(n_chunks: int, chunk_features: int, subspace_size: int) -> int:
     """Into how many subspaces a slab is cut: as equal, and as near to the size, as can be."""
-    return max(1, round(n_features / subspace_size))
+    return max(1, round(n_chunks * chunk_features / subspace_size))
 
 
-def subspace_limit(n_features: int, subspace_size: int) -> int:
-    """Most features that a subspace of such a slab may have."""
-    return min(n_features, -(-n_features // count_subspaces(n_features, subspace_size)) + MAX_RUN)
+def subspace_limit(slab_chunks: int, chunk_features: int, subspace_size: int) -> int:
+    """Most features of a subspace, in slabs of so many chunks or one fewer (see `deal_chunks`)."""
+    return max(
+        min(n * chunk_features, MAX_RUN - 1 + -(-n * chunk_features // count))
+        for n in (slab_chunks, slab_chunks - 1)
+        for count in [count_subspaces(n, chunk_features, subspace_size)]
+    )
 
 
-def cut_subspaces(
-    runs: np.ndarray, n_features: int, subspace_size: int, rng: np.random.Generator
-) -> list[np.ndarray]:
-    """Shuffle the runs and cut them into subspaces of about `subspace_size` features."""
-    n_subspaces = count_subspaces(len(runs) * run_length(n_features), subspace_size)
+def cut_subspaces(runs: np.ndarray, n_subspaces: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Shuffle the runs and cut them into subspaces, nearly equal; none is empty."""
     return np.array_split(rng.permutation(runs), min(n_subspaces, len(runs)))
 
 
@@ -91,7 +92,7 @@ def draw_paper(
     n_features: int, subspace_size: int, carry_fraction: float, relevant: np.ndarray,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """R and C of Algorithm 7.1 (a): carried places from the relevant set, explored from the rest."""
+    """R and C of Algorithm 7.1 (a): carried places of the relevant set, explored of the rest."""
     n_carried = min(int(carry_fraction * subspace_size), len(relevant))
     carried = rng.choice(relevant, n_carried, replace=False) if n_carried else relevant[:0]
     n_explored = min(subspace_size, n_features) - n_carried

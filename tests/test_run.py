@@ -93,7 +93,7 @@ def test_pinned_features_are_reported_apart():
     assert 3 not in result.relevant_ids
     assert {11, 20} <= set(result.relevant_ids.tolist())
     assert result.features.pinned.sum() == 1
-    settings = dict(seed=0, carry_fraction=0.0, max_trees=100, subspace_size=30)
+    settings = {"seed": 0, "carry_fraction": 0.0, "max_trees": 100, "subspace_size": 30}
     plain = srs.select(make_store(X, y), **settings)
     pinned = srs.select(make_store(X, y), pinned=[3], **settings)
     assert pinned.features.importance[3] > 1.5 * plain.features.importance[3]
@@ -179,7 +179,7 @@ def test_memory_does_not_change_the_answer(tmp_path, monkeypatch, mode):
     """Guards the two ways of reading: the whole store once, or slabs again and again."""
     X, y = make_planted(n=200, p=900)
     store = srs.ingest(X, tmp_path / "s.zarr", target=y)
-    settings = dict(mode=mode, subspace_size=60, max_trees=60, seed=4)
+    settings = {"mode": mode, "subspace_size": 60, "max_trees": 60, "seed": 4}
     resident = srs.select(store, **settings)
     monkeypatch.setattr("srs.selection.with_resident_codes", lambda context, _: context)
     read = srs.select(store, **settings)
@@ -195,7 +195,7 @@ class TestInterruption:
     def test_resume_gives_the_same(self, tmp_path, mode, after):
         X, y = make_planted(p=900)
         store = srs.ingest(X, tmp_path / "s.zarr", target=y)
-        settings = dict(mode=mode, seed=1, max_trees=120, subspace_size=150, holdout=0.1)
+        settings = {"mode": mode, "seed": 1, "max_trees": 120, "subspace_size": 150, "holdout": 0.1}
         undisturbed = srs.select(store, **settings)
 
         def stop(progress):
@@ -245,7 +245,7 @@ class TestInterruption:
         X, y = make_planted(p=40)
         store = make_store(X, y)
 
-        def stop(progress):
+        def stop(_):
             raise KeyboardInterrupt
 
         with pytest.raises(RunInterrupted):

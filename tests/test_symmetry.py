@@ -44,8 +44,8 @@ def run_rounds(codes, y, settings, n_rounds, flipped, monkeypatch):
     drawn = batch.draw_coins
     original_cut = batch.subspace.cut_subspaces
 
-    def recording_cut(runs, n_features, size, rng):
-        parts = original_cut(runs, n_features, size, rng)
+    def recording_cut(runs, n_subspaces, rng):
+        parts = original_cut(runs, n_subspaces, rng)
         queue.extend(parts)
         return parts
 

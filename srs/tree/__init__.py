@@ -1,9 +1,10 @@
 """Randomised trees on blocks of uint8 codes: arrays in, arrays out.
 
-`kernel` grows one tree, `forest` wraps it, applies, saves and loads trees, `random` makes its
-random numbers. Nothing here knows of files, features or verdicts.
+`kernel` grows one tree from `cuts` and their `criterion`; `forest` wraps it, applies, saves and
+loads trees; `random` makes its random numbers. Nothing here knows of files, features or verdicts.
 """
 
+from srs.tree.cuts import MISSING
 from srs.tree.forest import (
     Importances,
     Tree,
@@ -15,7 +16,6 @@ from srs.tree.forest import (
     predict_tree,
     save_trees,
 )
-from srs.tree.kernel import MISSING
 
 __all__ = [
     "MISSING",

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from srs.tree.kernel import ENTROPY, GINI, VARIANCE, grow_tree
+from srs.tree.criterion import ENTROPY, GINI, VARIANCE
+from srs.tree.kernel import grow_tree
 
 CRITERIA = {"entropy": ENTROPY, "gini": GINI, "variance": VARIANCE}
 NO_LIMIT = np.iinfo(np.int32).max
@@ -127,7 +128,8 @@ class Importances:
 
     @classmethod
     def empty(cls, n_columns: int) -> Importances:
-        return cls(*(np.zeros(n_columns) for _ in range(3)), np.zeros(n_columns, np.int32))
+        used, screened, peak = (np.zeros(n_columns) for _ in range(3))
+        return cls(used, screened, peak, np.zeros(n_columns, np.int32))
 
 
 def nlogn_table(n: int) -> np.ndarray:
@@ -225,12 +227,15 @@ def apply_tree(tree: Tree, block: np.ndarray, rows: np.ndarray | None = None) ->
 
 def predict_tree(tree: Tree, block: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
     """Class shares (n, n_classes) or mean target (n, 1) of the leaf that each sample reaches."""
-    return tree.value[apply_tree(tree, block, rows)]
+    predicted: np.ndarray = tree.value[apply_tree(tree, block, rows)]
+    return predicted
 
 
 def save_trees(trees: Sequence[Tree], path: str | os.PathLike[str]) -> None:
     """Write trees to one .npz file; `load_trees` reads them back."""
-    arrays = {"n_nodes": np.array([tree.n_nodes for tree in trees], np.int64)}
+    arrays: dict[str, np.ndarray] = {
+        "n_nodes": np.array([tree.n_nodes for tree in trees], np.int64)
+    }
     arrays["n_subsets"] = np.array([len(tree.subset) for tree in trees], np.int64)
     for field in fields(Tree):
         parts = [getattr(tree, field.name) for tree in trees]

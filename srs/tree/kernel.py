@@ -11,18 +11,31 @@ class first, so that the counting loop adds up to 252 comparisons of one class i
 before it widens them. Columns are taken in tiles whose rows stay in the L2 cache between the two
 passes.
 
-A cut sends code `c` left when `uint8(c + shift) <= cut`. `shift` is 0 or 1: MISSING (255) wraps to
-0 with shift 1 and so goes left, and stays the largest code with shift 0 and so goes right.
-Categorical columns are split by a random subset of levels that is a pure function of node, column
-and level.
-
-Scores are n_node x impurity decrease. They are symmetric in left and right to the last bit, so
-that equal splits compare equal and ties are broken at random, never by column position.
+Cuts of columns are made in `cuts`, scored in `criterion`. Ties are broken at random, never by
+column position.
 """
 
 import numpy as np
 from numba import njit
 
+from srs.tree.criterion import (
+    ENTROPY,
+    VARIANCE,
+    fill_tables,
+    node_impurity_of,
+    score_columns,
+)
+from srs.tree.cuts import (
+    MISSING,
+    U8,
+    count_left,
+    cut_categories,
+    draw_cuts,
+    draw_subset,
+    find_best_cut,
+    find_ranges,
+    sum_left,
+)
 from srs.tree.random import (
     DOMAIN_COLUMNS,
     DOMAIN_CUT,
@@ -33,286 +46,10 @@ from srs.tree.random import (
     node_key,
     random_below,
     random_u32,
-    scale_u32,
 )
 
-MISSING = 255
-ENTROPY, GINI, VARIANCE = 0, 1, 2
-
-U8 = np.uint8
 TILE_BYTES = 1 << 18  # rows of a tile stay in a 512 KiB L2 cache between the two passes
 MIN_TILE, MAX_TILE = 128, 2048
-FLUSH = 252  # most comparisons that a uint8 lane can hold, a multiple of the unrolling (4)
-SUBSET_TRIES = 64
-
-
-@njit(nogil=True, cache=True)
-def _minmax(block, rows, lo, hi, c0, low, high, high1):
-    """Smallest code, largest code and largest code + 1 (MISSING as 0) of each column of a tile."""
-    width = low.shape[0]
-    for j in range(width):
-        low[j] = U8(255)
-        high[j] = U8(0)
-        high1[j] = U8(0)
-    c1 = c0 + width
-    i = lo
-    while i + 4 <= hi:
-        a = block[rows[i], c0:c1]
-        b = block[rows[i + 1], c0:c1]
-        c = block[rows[i + 2], c0:c1]
-        d = block[rows[i + 3], c0:c1]
-        for j in range(width):
-            low[j] = min(low[j], min(min(a[j], b[j]), min(c[j], d[j])))
-            high[j] = max(high[j], max(max(a[j], b[j]), max(c[j], d[j])))
-        i += 4
-    while i < hi:
-        a = block[rows[i], c0:c1]
-        for j in range(width):
-            low[j] = min(low[j], a[j])
-            high[j] = max(high[j], a[j])
-        i += 1
-    any_missing = False
-    for j in range(width):
-        any_missing |= high[j] == U8(MISSING)
-    if not any_missing:
-        for j in range(width):
-            high1[j] = U8(high[j] + U8(1))
-        return False
-    for i in range(lo, hi):
-        a = block[rows[i], c0:c1]
-        for j in range(width):
-            high1[j] = max(high1[j], U8(a[j] + U8(1)))
-    return True
-
-
-@njit(nogil=True, cache=True)
-def _draw_cuts(cut_key, missing_key, c0, low, high, high1, any_missing, cut, shift):
-    """One random cut a column. A column that cannot be cut gets low == high (no sample left).
-
-    Cuts are uniform over the codes low..highest-1; where a node has missing values, "missing
-    against the rest" is one more cut, and the side that missing values take is a coin.
-    """
-    width = low.shape[0]
-    for j in range(width):
-        span = U32(U32(high[j]) - U32(low[j]))
-        cut[j] = U8(low[j] + U8(scale_u32(random_u32(cut_key, U32(c0 + j)), span)))
-        shift[j] = U8(0)
-    if any_missing:
-        for j in range(width):
-            if high[j] == U8(MISSING) and low[j] != U8(MISSING):
-                highest = U8(high1[j] - U8(1))
-                span = U32(U32(highest) - U32(low[j]) + U32(1))
-                at = U8(low[j] + U8(scale_u32(random_u32(cut_key, U32(c0 + j)), span)))
-                if at < highest and random_u32(missing_key, U32(c0 + j)) & U32(1):
-                    cut[j] = U8(at + U8(1))
-                    shift[j] = U8(1)
-                else:
-                    cut[j] = at
-
-
-@njit(nogil=True, cache=True)
-def _count_left(block, rows, lo, hi, c0, cut, shift, any_missing, lanes, counts):
-    """counts[j] += number of samples rows[lo:hi] that column j sends left."""
-    width = cut.shape[0]
-    c1 = c0 + width
-    i = lo
-    while i < hi:
-        stop = min(hi, i + FLUSH)
-        for j in range(width):
-            lanes[j] = U8(0)
-        if any_missing:
-            while i < stop:
-                a = block[rows[i], c0:c1]
-                for j in range(width):
-                    lanes[j] = U8(lanes[j] + U8(U8(a[j] + shift[j]) <= cut[j]))
-                i += 1
-        while i + 4 <= stop:
-            a = block[rows[i], c0:c1]
-            b = block[rows[i + 1], c0:c1]
-            c = block[rows[i + 2], c0:c1]
-            d = block[rows[i + 3], c0:c1]
-            for j in range(width):
-                t = cut[j]
-                lanes[j] = U8(
-                    lanes[j] + U8(U8(a[j] <= t) + U8(b[j] <= t)) + U8(U8(c[j] <= t) + U8(d[j] <= t))
-                )
-            i += 4
-        while i < stop:
-            a = block[rows[i], c0:c1]
-            for j in range(width):
-                lanes[j] = U8(lanes[j] + U8(a[j] <= cut[j]))
-            i += 1
-        for j in range(width):
-            counts[j] += np.int32(lanes[j])
-
-
-@njit(nogil=True, cache=True)
-def _sum_left(block, rows, lo, hi, c0, cut, shift, values, sums):
-    """sums[j] += sum of the target over the samples that column j sends left."""
-    width = cut.shape[0]
-    c1 = c0 + width
-    for i in range(lo, hi):
-        a = block[rows[i], c0:c1]
-        y = values[rows[i]]
-        for j in range(width):
-            sums[j] += y if U8(a[j] + shift[j]) <= cut[j] else 0.0
-
-
-@njit(nogil=True, cache=True)
-def _best_cut(block, rows, starts, col, j, low, highest, missing, values, tables, criterion,
-              total, min_leaf, tie_key, cut, shift, counts, sums):  # fmt: skip
-    """Put the best cut of one column into cut[j], shift[j], counts[:, j] and sums[j]."""
-    n_segments = starts.shape[0] - 1
-    n = starts[n_segments] - starts[0]
-    hist = np.zeros((n_segments, 256), np.int32)
-    hist_sum = np.zeros(256, np.float64)
-    for s in range(n_segments):
-        for i in range(starts[s], starts[s + 1]):
-            hist[s, block[rows[i], col]] += 1
-    if criterion == VARIANCE:
-        for i in range(starts[0], starts[n_segments]):
-            hist_sum[block[rows[i], col]] += values[rows[i]]
-    best, ties = -np.inf, 0
-    left = np.zeros(n_segments, np.int32)
-    for direction in range(2 if missing else 1):
-        left[:] = 0
-        left_sum = 0.0
-        if direction == 1:
-            left[:] = hist[:, MISSING]
-            left_sum = hist_sum[MISSING]
-        last = highest if missing and direction == 0 else highest - 1
-        for code in range(low, last + 1):
-            for s in range(n_segments):
-                left[s] += hist[s, code]
-            left_sum += hist_sum[code]
-            n_left = left.sum()
-            if hist[:, code].sum() == 0 or n_left < min_leaf or n - n_left < min_leaf:
-                continue
-            score = _score_one(criterion, left, n_left, n, left_sum, total, tables)
-            if score > best:
-                ties = 0
-            if score >= best:
-                ties += 1
-                if random_below(tie_key, U32(code * 2 + direction), ties) == 0:
-                    best = score
-                    cut[j] = U8(code + direction)
-                    shift[j] = U8(direction)
-                    counts[:n_segments, j] = left
-                    sums[j] = left_sum
-
-
-@njit(nogil=True, cache=True)
-def _score_one(criterion, left, n_left, n, left_sum, total, tables):
-    """Score of one split without the impurity of its node: comparable within the node."""
-    n_right = n - n_left
-    if criterion == VARIANCE:
-        return left_sum * left_sum / n_left + (total - left_sum) * (total - left_sum) / n_right
-    score = -tables[left.shape[0], n_left] if criterion == ENTROPY else 0.0
-    if criterion == ENTROPY:
-        for s in range(left.shape[0]):
-            score += tables[s, left[s]]
-        return score
-    sq_left, sq_right = 0.0, 0.0
-    for s in range(left.shape[0]):
-        in_right = tables[s, 0] - left[s]
-        sq_left += np.float64(left[s]) * left[s]
-        sq_right += in_right * in_right
-    return sq_left / n_left + sq_right / n_right
-
-
-@njit(nogil=True, cache=True)
-def _subset(key, col, attempt, levels):
-    """levels[c] = 1 where code c goes left; a pure function of node key, column and attempt."""
-    base = random_u32(key, U32(col * SUBSET_TRIES + attempt))
-    for word in range(8):
-        bits = random_u32(base, U32(word))
-        for b in range(32):
-            levels[word * 32 + b] = U8((bits >> U32(b)) & U32(1))
-
-
-@njit(nogil=True, cache=True)
-def _cut_categories(block, rows, starts, col, j, subset_key, values, criterion, counts, sums,
-                    levels):  # fmt: skip
-    """Split a categorical column by a random subset of its levels; returns the attempt, -1 if none."""
-    n_segments = starts.shape[0] - 1
-    present = np.zeros(256, np.uint8)
-    for i in range(starts[0], starts[n_segments]):
-        present[block[rows[i], col]] = 1
-    n_present = 0
-    for c in range(256):
-        n_present += present[c]
-    if n_present < 2:
-        return -1
-    for attempt in range(SUBSET_TRIES):
-        _subset(subset_key, col, attempt, levels)
-        n_left = 0
-        for c in range(256):
-            n_left += present[c] & levels[c]
-        if 0 < n_left < n_present:
-            break
-    else:
-        return -1
-    for s in range(n_segments):
-        in_left = 0
-        for i in range(starts[s], starts[s + 1]):
-            in_left += levels[block[rows[i], col]]
-        counts[s, j] = in_left
-    if criterion == VARIANCE:
-        total = 0.0
-        for i in range(starts[0], starts[n_segments]):
-            if levels[block[rows[i], col]]:
-                total += values[rows[i]]
-        sums[j] = total
-    return attempt
-
-
-@njit(nogil=True, cache=True)
-def _score(criterion, counts, sums, n, total, tables, low, high, min_leaf, n_left, scores):
-    """Score of every column of a tile without the node's impurity; -inf where it cannot be cut."""
-    n_segments = counts.shape[0]
-    width = scores.shape[0]
-    if n_segments == 1:
-        for j in range(width):
-            n_left[j] = counts[0, j]
-    else:
-        for j in range(width):
-            n_left[j] = counts[0, j] + counts[1, j]
-        for s in range(2, n_segments):
-            for j in range(width):
-                n_left[j] += counts[s, j]
-    if criterion == ENTROPY:
-        if n_segments == 2:
-            for j in range(width):
-                scores[j] = (
-                    -tables[2, n_left[j]] + tables[0, counts[0, j]] + tables[1, counts[1, j]]
-                )
-        else:
-            for j in range(width):
-                scores[j] = -tables[n_segments, n_left[j]]
-            for s in range(n_segments):
-                for j in range(width):
-                    scores[j] += tables[s, counts[s, j]]
-    elif criterion == GINI:
-        for j in range(width):
-            sq_left, sq_right = 0.0, 0.0
-            for s in range(n_segments):
-                in_left = np.float64(counts[s, j])
-                in_right = tables[s, 0] - in_left
-                sq_left += in_left * in_left
-                sq_right += in_right * in_right
-            n_l = np.float64(max(n_left[j], 1))
-            n_r = np.float64(max(n - n_left[j], 1))
-            scores[j] = sq_left / n_l + sq_right / n_r
-    else:
-        for j in range(width):
-            n_l = np.float64(max(n_left[j], 1))
-            n_r = np.float64(max(n - n_left[j], 1))
-            right = total - sums[j]
-            scores[j] = sums[j] * sums[j] / n_l + right * right / n_r
-    least = max(min_leaf, 1)
-    for j in range(width):
-        if low[j] == high[j] or n_left[j] < least or n - n_left[j] < least:
-            scores[j] = -np.inf
 
 
 @njit(nogil=True, cache=True)
@@ -338,44 +75,6 @@ def _group_by_class(rows, lo, hi, classes, n_classes, scratch, class_counts, sta
             offset[c] += 1
         rows[lo:hi] = scratch[lo:hi]
     return n_segments
-
-
-@njit(nogil=True, cache=True)
-def _fill_tables(criterion, nlogn, class_sizes, n_segments, n, tables):
-    """Per-node tables, so that a column's score is one look-up a class.
-
-    ENTROPY: row s holds f(x) + f(n_s - x) with f(x) = x log x, the last row f(x) + f(n - x).
-    GINI: column 0 holds the class sizes.
-    """
-    if criterion == ENTROPY:
-        for s in range(n_segments):
-            size = class_sizes[s]
-            for x in range(size + 1):
-                tables[s, x] = nlogn[x] + nlogn[size - x]
-        for x in range(n + 1):
-            tables[n_segments, x] = nlogn[x] + nlogn[n - x]
-    elif criterion == GINI:
-        for s in range(n_segments):
-            tables[s, 0] = class_sizes[s]
-
-
-@njit(nogil=True, cache=True)
-def _node_impurity(criterion, nlogn, class_sizes, n_segments, n, values, rows, lo, hi):
-    """n x impurity of a node, and the sum of its target (0 for classes)."""
-    if criterion == VARIANCE:
-        total, squares = 0.0, 0.0
-        first = values[rows[lo]]
-        for i in range(lo, hi):
-            y = values[rows[i]]
-            total += y
-            squares += (y - first) * (y - first)
-        shifted = total - n * first
-        return max(squares - shifted * shifted / n, 0.0), total
-    impurity = nlogn[n] if criterion == ENTROPY else np.float64(n)
-    for s in range(n_segments):
-        size = class_sizes[s]
-        impurity -= nlogn[size] if criterion == ENTROPY else np.float64(size) * size / n
-    return max(impurity, 0.0), 0.0
 
 
 @njit(nogil=True, cache=True)
@@ -454,7 +153,7 @@ def grow_tree(
         starts = starts_all[: n_segments + 1]
         for s in range(n_segments):
             sizes[s] = starts[s + 1] - starts[s]
-        node_impurity, total = _node_impurity(
+        node_impurity, total = node_impurity_of(
             criterion, nlogn, sizes, n_segments, n, values, rows, lo, hi
         )
         n_node[node] = n
@@ -470,8 +169,8 @@ def grow_tree(
         if pure or n < 2 * min_leaf or n < 2 or depth >= max_depth:
             continue
 
-        _fill_tables(criterion, nlogn, sizes, n_segments, n, tables)
-        # What _score leaves out: the part of the decrease that is the same for all columns.
+        fill_tables(criterion, nlogn, sizes, n_segments, n, tables)
+        # What score_columns leaves out: the part of the decrease that is the same for all columns.
         if criterion == VARIANCE:
             base = -total * total / n
         elif criterion == ENTROPY:
@@ -507,7 +206,7 @@ def grow_tree(
             shift = shift_all[c0 : c0 + width]
             counts, sums = counts_all[:n_segments, :width], sums_all[:width]
             scores, n_left = scores_all[:width], left_all[:width]
-            any_missing = _minmax(block, rows, lo, hi, c0, low, high, high1)
+            any_missing = find_ranges(block, rows, lo, hi, c0, low, high, high1)
             if best_cut:
                 for s in range(n_segments):
                     counts[s, :] = 0
@@ -515,7 +214,7 @@ def grow_tree(
                 for j in range(width):
                     if low[j] != high[j] and not is_categorical[c0 + j]:
                         has_missing = high[j] == U8(MISSING)
-                        _best_cut(
+                        find_best_cut(
                             block, rows, starts, c0 + j, j, np.int64(low[j]),
                             np.int64(U8(high1[j] - U8(1))), has_missing, values, tables,
                             criterion, total, min_leaf,
@@ -523,28 +222,30 @@ def grow_tree(
                             sums,
                         )  # fmt: skip
             else:
-                _draw_cuts(cut_key, missing_key, c0, low, high, high1, any_missing, cut, shift)
+                draw_cuts(cut_key, missing_key, c0, low, high, high1, any_missing, cut, shift)
                 for s in range(n_segments):
                     for j in range(width):
                         counts[s, j] = 0
-                    _count_left(
+                    count_left(
                         block, rows, starts[s], starts[s + 1], c0, cut, shift, any_missing,
                         lanes_all[:width], counts[s],
                     )  # fmt: skip
                 if criterion == VARIANCE:
                     for j in range(width):
                         sums[j] = 0.0
-                    _sum_left(block, rows, lo, hi, c0, cut, shift, values, sums)
+                    sum_left(block, rows, lo, hi, c0, cut, shift, values, sums)
             if any_categorical:
                 for j in range(width):
                     if is_categorical[c0 + j] and low[j] != high[j]:
-                        attempts[c0 + j] = _cut_categories(
+                        attempts[c0 + j] = cut_categories(
                             block, rows, starts, c0 + j, j, subset_key, values, criterion, counts,
                             sums, levels,
                         )  # fmt: skip
                         if attempts[c0 + j] < 0:
                             high[j] = low[j]
-            _score(criterion, counts, sums, n, total, tables, low, high, min_leaf, n_left, scores)
+            score_columns(
+                criterion, counts, sums, n, total, tables, low, high, min_leaf, n_left, scores
+            )
             tile_best = -np.inf
             for j in range(width):
                 scores[j] = scores[j] + base
@@ -582,7 +283,7 @@ def grow_tree(
         # Partition the samples: left part in place, right part through scratch.
         at, n_right = lo, 0
         if is_categorical[col]:
-            _subset(subset_key, col, attempts[col], levels)
+            draw_subset(subset_key, col, attempts[col], levels)
             subset[n_subsets, :] = levels
             cut_code[node] = U8(n_subsets & 255)
             cut_shift[node] = n_subsets >> 8

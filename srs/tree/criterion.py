@@ -1,0 +1,116 @@
+"""Impurities and scores of splits: entropy, Gini and variance.
+
+Scores are n_node x impurity decrease, up to a part that all columns of a node share. They are
+symmetric in left and right to the last bit, so that equal splits compare equal.
+"""
+
+import numpy as np
+from numba import njit
+
+ENTROPY, GINI, VARIANCE = 0, 1, 2
+
+
+@njit(nogil=True, cache=True)
+def node_impurity_of(criterion, nlogn, class_sizes, n_segments, n, values, rows, lo, hi):
+    """n x impurity of a node, and the sum of its target (0 for classes)."""
+    if criterion == VARIANCE:
+        total, squares = 0.0, 0.0
+        first = values[rows[lo]]
+        for i in range(lo, hi):
+            y = values[rows[i]]
+            total += y
+            squares += (y - first) * (y - first)
+        shifted = total - n * first
+        return max(squares - shifted * shifted / n, 0.0), total
+    impurity = nlogn[n] if criterion == ENTROPY else np.float64(n)
+    for s in range(n_segments):
+        size = class_sizes[s]
+        impurity -= nlogn[size] if criterion == ENTROPY else np.float64(size) * size / n
+    return max(impurity, 0.0), 0.0
+
+
+@njit(nogil=True, cache=True)
+def fill_tables(criterion, nlogn, class_sizes, n_segments, n, tables):
+    """Per-node tables, so that a column's score is one look-up a class.
+
+    ENTROPY: row s holds f(x) + f(n_s - x) with f(x) = x log x, the last row f(x) + f(n - x).
+    GINI: column 0 holds the class sizes.
+    """
+    if criterion == ENTROPY:
+        for s in range(n_segments):
+            size = class_sizes[s]
+            for x in range(size + 1):
+                tables[s, x] = nlogn[x] + nlogn[size - x]
+        for x in range(n + 1):
+            tables[n_segments, x] = nlogn[x] + nlogn[n - x]
+    elif criterion == GINI:
+        for s in range(n_segments):
+            tables[s, 0] = class_sizes[s]
+
+
+@njit(nogil=True, cache=True)
+def score_one(criterion, left, n_left, n, left_sum, total, tables):
+    """Score of one split without the impurity of its node: comparable within the node."""
+    n_right = n - n_left
+    if criterion == VARIANCE:
+        return left_sum * left_sum / n_left + (total - left_sum) * (total - left_sum) / n_right
+    score = -tables[left.shape[0], n_left] if criterion == ENTROPY else 0.0
+    if criterion == ENTROPY:
+        for s in range(left.shape[0]):
+            score += tables[s, left[s]]
+        return score
+    sq_left, sq_right = 0.0, 0.0
+    for s in range(left.shape[0]):
+        in_right = tables[s, 0] - left[s]
+        sq_left += np.float64(left[s]) * left[s]
+        sq_right += in_right * in_right
+    return sq_left / n_left + sq_right / n_right
+
+
+@njit(nogil=True, cache=True)
+def score_columns(criterion, counts, sums, n, total, tables, low, high, min_leaf, n_left, scores):
+    """Score of every column of a tile without the node's impurity; -inf where it cannot be cut."""
+    n_segments = counts.shape[0]
+    width = scores.shape[0]
+    if n_segments == 1:
+        for j in range(width):
+            n_left[j] = counts[0, j]
+    else:
+        for j in range(width):
+            n_left[j] = counts[0, j] + counts[1, j]
+        for s in range(2, n_segments):
+            for j in range(width):
+                n_left[j] += counts[s, j]
+    if criterion == ENTROPY:
+        if n_segments == 2:
+            for j in range(width):
+                scores[j] = (
+                    -tables[2, n_left[j]] + tables[0, counts[0, j]] + tables[1, counts[1, j]]
+                )
+        else:
+            for j in range(width):
+                scores[j] = -tables[n_segments, n_left[j]]
+            for s in range(n_segments):
+                for j in range(width):
+                    scores[j] += tables[s, counts[s, j]]
+    elif criterion == GINI:
+        for j in range(width):
+            sq_left, sq_right = 0.0, 0.0
+            for s in range(n_segments):
+                in_left = np.float64(counts[s, j])
+                in_right = tables[s, 0] - in_left
+                sq_left += in_left * in_left
+                sq_right += in_right * in_right
+            n_l = np.float64(max(n_left[j], 1))
+            n_r = np.float64(max(n - n_left[j], 1))
+            scores[j] = sq_left / n_l + sq_right / n_r
+    else:
+        for j in range(width):
+            n_l = np.float64(max(n_left[j], 1))
+            n_r = np.float64(max(n - n_left[j], 1))
+            right = total - sums[j]
+            scores[j] = sums[j] * sums[j] / n_l + right * right / n_r
+    least = max(min_leaf, 1)
+    for j in range(width):
+        if low[j] == high[j] or n_left[j] < least or n - n_left[j] < least:
+            scores[j] = -np.inf
