@@ -48,26 +48,7 @@ def write_store(
     overwrite: bool = False,
     on_progress: Progress | None = None,
 ) -> FeatureStore:
-    """Write a feature store from a source, and open it.
-
-    source       numpy, zarr or dask array, DataFrame, or a path to .npy, .csv, .tsv, .txt (also
-                 with .gz), .parquet or .zarr
-    path         folder of the new store; None: keep it in memory
-    target       values, a file of them, a column of the source, or a mapping from names to these
-    memory       what the process may hold, a source in memory aside
-    orientation  "samples" or "features": what a row of the source is
-    names        names of the features, instead of those of the source
-    sample_ids   ids of the samples, instead of those of the source
-    categorical  names or ids of features whose numbers are categories
-    task         "classification" or "regression", by target if a mapping; None: decide by values
-    keep_values  also store the original values; None: only if the source cannot be read again
-    overwrite    replace a feature store at `path`
-    on_progress  called with the number of features done and the number of all
-
-    >>> import numpy as np
-    >>> ingest(np.array([[1.0, 5.0], [2.0, 5.5], [3.0, 4.0]]), target=["a", "b", "b"])
-    <FeatureStore memory: 2 features x 3 samples>
-    """
+    """Write a feature store from a source, and open it; see `srs.ingest.ingest`."""
     allowed_mem = parse_bytes(memory)
     destination = None if path is None else Path(path)
     refuse_existing(destination, overwrite)
