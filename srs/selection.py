@@ -20,6 +20,7 @@ from srs.config import Settings
 from srs.decision import Verdict
 from srs.errors import SettingsError
 from srs.executors import Executor, LocalExecutor
+from srs.kernels import ensure_compiled
 from srs.memory import DEFAULT_MEM, parse_bytes, peak_mem, projected_mem, threads_that_fit
 from srs.result import FORMAT, SCHEMA_VERSION, Result
 from srs.run import (
@@ -85,6 +86,7 @@ def select(
         **settings,
     )  # fmt: skip
     context = make_context(store, chosen)
+    ensure_compiled()
     require_samples(context)
     if executor is None:
         executor = LocalExecutor(threads)

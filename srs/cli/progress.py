@@ -18,6 +18,10 @@ Show = Callable[[float | None, str], None]
 @contextmanager
 def shown(title: str, quiet: bool) -> Iterator[Show]:
     """A function that shows a share done (None: unknown) and a text."""
+    from srs.kernels import is_compiled
+
+    if not quiet and not is_compiled():
+        print("compiling for this machine: once, about half a minute", file=sys.stderr, flush=True)
     if quiet:
         yield lambda _share, _text: None
     elif sys.stderr.isatty():

@@ -25,6 +25,7 @@ from srs.ingest.plan import buffer_mem, plan_ingest, return_freed_mem
 from srs.ingest.recategorise import Recategoriser
 from srs.ingest.sources import open_source
 from srs.ingest.target import is_target_file, parse_target, split_targets
+from srs.kernels import ensure_compiled
 from srs.memory import parse_bytes
 from srs.store.feature_store import FeatureStore, open_root, open_store
 from srs.store.layout import Target, chunk_features
@@ -57,6 +58,7 @@ def write_store(
         orientation, tuple(_columns(target)), frozenset(_plain(c) for c in categorical),
         buffer_mem(allowed_mem), _temporary_folder(destination),
     )  # fmt: skip
+    ensure_compiled()
     with contextlib.closing(open_source(source, wanted)) as opened:
         _override(opened, names, sample_ids)
         targets = _parse_targets(target, opened, task)

@@ -1,0 +1,61 @@
+"""Compile the numba kernels once per machine, in a process of its own.
+
+The compiler takes half a minute and keeps a hundred megabytes for as long as its process lives.
+With a memory budget that process must not be ours: a child compiles into numba's cache, and we
+load from there. Where that cannot be (no place for the cache, no child), we compile here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from srs.tree.kernel import grow_tree
+
+_CHILD = "SRS_COMPILING"  # set in the child, which must not start another
+
+
+def is_compiled() -> bool:
+    """Whether numba's cache holds the largest kernel, compiled after its source was written."""
+    folder = Path(grow_tree.stats.cache_path)
+    source = Path(grow_tree.py_func.__code__.co_filename)
+    wanted = source.stat().st_mtime
+    found = folder.glob(f"{source.stem}.{grow_tree.__name__}-*.nbi")
+    return any(file.stat().st_mtime >= wanted for file in found)
+
+
+def ensure_compiled() -> None:
+    """Have all kernels in numba's cache."""
+    if _CHILD in os.environ or is_compiled():
+        return
+    subprocess.run(
+        [sys.executable, "-c", _EXERCISE],
+        env={**os.environ, _CHILD: "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+# Touches every kernel once with the types that runs use: both widths of values, classes and
+# numbers, missing values and categories, held-out samples, both modes.
+_EXERCISE = """
+import tempfile
+import numpy as np
+import srs
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 12))
+X[3, 2] = np.nan
+X[:, 0] = np.arange(40) % 5
+y = (X[:, 1] > 0).astype(int)
+for dtype in (np.float32, np.float64):
+    with tempfile.TemporaryDirectory() as folder:
+        store = srs.ingest(
+            X.astype(dtype), folder + "/s.zarr", target={"c": y, "n": X[:, 1]}, categorical=[0]
+        )
+        srs.select(store, max_trees=4, holdout=0.2)
+        srs.select(store, max_trees=4, mode="paper", target="n")
+"""
