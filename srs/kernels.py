@@ -19,10 +19,10 @@ _CHILD = "SRS_COMPILING"  # set in the child, which must not start another
 
 def is_compiled() -> bool:
     """Whether numba's cache holds the largest kernel, compiled after its source was written."""
-    folder = Path(grow_tree.stats.cache_path)
+    folder = Path(grow_tree.stats.cache_path or "")
     source = Path(grow_tree.py_func.__code__.co_filename)
     wanted = source.stat().st_mtime
-    found = folder.glob(f"{source.stem}.{grow_tree.__name__}-*.nbi")
+    found = folder.glob(f"{source.stem}.{grow_tree.py_func.__name__}-*.nbi")
     return any(file.stat().st_mtime >= wanted for file in found)
 
 
