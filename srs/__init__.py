@@ -15,6 +15,7 @@ from srs.errors import SRSError
 from srs.ingest import ingest
 
 if TYPE_CHECKING:
+    from srs.ingest.values import read_values
     from srs.result import Result, load_result
     from srs.run import Progress
     from srs.selection import select
@@ -30,6 +31,7 @@ __all__ = [
     "ingest",
     "load_result",
     "open_store",
+    "read_values",
     "select",
 ]
 
@@ -42,6 +44,7 @@ _HOMES = {
     "SRSSelector": "srs.selector",
     "load_result": "srs.result",
     "open_store": "srs.store",
+    "read_values": "srs.ingest.values",
     "select": "srs.selection",
 }
 
