@@ -1,0 +1,18 @@
+"""What theory says of the method: no data, no trees, nothing that a run needs.
+
+`iterations`: how many iterations random subspaces (RS) and sequential random subspaces (SRS) need
+until they have found all relevant features. `asymptotic`: importances that infinitely many totally
+randomised trees give on a known distribution. Both follow Sutera, "Importance measures derived
+from random forests" (2019), chapters 7 and 5; tests compare them with its tables and the trees.
+"""
+
+from srs.theory.asymptotic import asymptotic_binary_importances, asymptotic_importances
+from srs.theory.iterations import expected_found, expected_iterations, simulate_iterations
+
+__all__ = [
+    "asymptotic_binary_importances",
+    "asymptotic_importances",
+    "expected_found",
+    "expected_iterations",
+    "simulate_iterations",
+]

@@ -1,0 +1,1 @@
+"""Theory against published tables, exact slow twins, simulation and the trees themselves."""
