@@ -37,6 +37,7 @@ class Context:
     permutations int32 (n_roles, n_samples): row g makes role g of a feature
     splits_by_subset  bool by place: categorical features of more than two levels; None: no such
     pinned       int64: places of pinned features
+    strata       uint8 by place: features whose evidence has the same null
     resident     uint8 (n_tiles, n_samples, 64): the whole store, where it fits; else None
     scratch      memory that batches use one after the other, see `_reuse`
     """
@@ -51,6 +52,7 @@ class Context:
     permutations: np.ndarray
     splits_by_subset: np.ndarray | None
     pinned: np.ndarray
+    strata: np.ndarray
     resident: np.ndarray | None = None
     scratch: list[dict[str, np.ndarray]] = field(default_factory=list)
 
@@ -140,14 +142,15 @@ def run_batch(context: Context, spec: BatchSpec) -> tuple[BatchEvidence, list[Tr
     outcome = _Outcome.empty(context, len(runs) * length, len(spec.pool.places))
     for runs_of_tree in subspaces:
         places = subspace.run_places(runs_of_tree, shape.n_features)
-        carried = _draw_carried(context, spec.pool, runs_of_tree, rng)
+        carried, root = _draw_carried(context, spec.pool, runs_of_tree, rng)
         coins = draw_coins(rng, len(runs_of_tree), shape.n_roles)
         starts = _run_starts(context, spec.chunk_ids, runs_of_tree)
         block = _fill_block(context, scratch, slab, starts, coins, pool_codes[:, carried])
         tree_key = seeds.draw_tree_key(rng)
         columns = np.concatenate([np.tile(places, shape.n_roles), spec.pool.places[carried]])
         clock.lap("fill")
-        tree, importances = _grow(context, block, tree_key, columns)
+        root_column = -1 if root < 0 else shape.n_roles * len(places) + root
+        tree, importances = _grow(context, block, tree_key, columns, root_column)
         clock.lap("grow")
         outcome.add(context, places, carried, np.repeat(coins, length), importances)
         if len(context.held_out):
@@ -239,8 +242,11 @@ def _read_pool(context: Context, pool: Pool) -> np.ndarray:
 
 def _draw_carried(
     context: Context, pool: Pool, explored_runs: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """Columns of the pool for one tree: the pinned ones, which stand first, and a random recall."""
+) -> tuple[np.ndarray, int]:
+    """Columns of the pool for one tree, and which of them its root splits (-1: none).
+
+    The pinned ones, which stand first, and a random recall.
+    """
     n_pinned = len(context.pinned)
     length = subspace.run_length(context.shape.n_features)
     blocked = np.isin(pool.places // length, explored_runs)
@@ -251,7 +257,9 @@ def _draw_carried(
     )
     full = not context.settings.random_recall
     recalled = subspace.draw_recall(len(pool.places), blocked, most, rng, full)
-    return np.concatenate([np.arange(n_pinned), recalled])
+    carried = np.concatenate([np.arange(n_pinned), recalled])
+    share = context.settings.root_share
+    return subspace.draw_root(pool.outstanding & ~blocked, carried, share, rng)
 
 
 def _fill_block(
@@ -274,7 +282,7 @@ def _fill_block(
 
 
 def _grow(
-    context: Context, block: np.ndarray, tree_key: int, columns: np.ndarray
+    context: Context, block: np.ndarray, tree_key: int, columns: np.ndarray, root_column: int = -1
 ) -> tuple[Tree, Importances]:
     by_subset = None
     if context.splits_by_subset is not None:
@@ -282,8 +290,9 @@ def _grow(
         last = len(context.splits_by_subset) - 1
         by_subset[: len(columns)] = context.splits_by_subset[np.minimum(columns, last)]
     return grow(
-        block, context.target, tree_key, context.tree, rows=context.train, is_categorical=by_subset
-    )
+        block, context.target, tree_key, context.tree, rows=context.train,
+        is_categorical=by_subset, root_column=root_column,
+    )  # fmt: skip
 
 
 def _with_places(tree: Tree, columns: np.ndarray) -> Tree:

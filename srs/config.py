@@ -11,8 +11,9 @@ from srs.errors import SettingsError
 from srs.evidence import KINDS
 
 MODES = ("default", "paper")
+RULES = ("tail", "knockoff")
 CRITERIA = ("entropy", "gini", "variance")
-MANY_FEATURES = 20_000  # from here on one probe a feature makes the null well known
+MANY_FEATURES = 3_000  # from here on one probe a feature makes the null well known
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,11 @@ class Settings:
     max_seconds       most wall time; None: no limit
     carry_fraction    share of a subspace for carried features (alpha)
     max_carried       most carried columns of a tree in default mode
+    root_share        share of trees whose root splits an outstanding carried column
     random_recall     carry a random number of columns instead of the most possible
-    n_probes          probes of a feature: 1, 3 or 7; None: 3, or 1 from 20,000 features on
+    n_probes          probes of a feature: 1, 3 or 7; None: 3, or 1 from 3,000 features on
     evidence          kinds of evidence that count for the verdict
+    rule              "tail": p-values from the probes' tail; "knockoff": the knockoff+ filter
     criterion         "entropy", "gini" or "variance"; None: entropy, variance for regression
     max_features      columns tried at a node (K); None: all
     max_depth         deepest level of a leaf; None: no limit
@@ -57,9 +60,11 @@ class Settings:
     max_seconds: float | None = None
     carry_fraction: float = 0.5
     max_carried: int = 40
+    root_share: float = 0.5
     random_recall: bool = True
     n_probes: int | None = None
     evidence: tuple[str, ...] = KINDS
+    rule: str = "tail"
     criterion: str | None = None
     max_features: int | None = None
     max_depth: int | None = None
@@ -76,7 +81,9 @@ class Settings:
         self._check_choice("mode", MODES)
         self._check_choice("criterion", (None, *CRITERIA))
         self._check_choice("n_probes", (None, 1, 3, 7))
+        self._check_choice("rule", RULES)
         self._check_number("carry_fraction", 0, 1)
+        self._check_number("root_share", 0, 1)
         self._check_number("probe_share", 0, 1)
         self._check_number("holdout", 0, 0.9)
         for name in ("subspace_size", "max_trees", "max_passes", "max_features", "max_depth",

@@ -146,8 +146,9 @@ def plan_shape(
 ) -> RunShape:
     """The shape of a run within `allowed_mem`, or MemoryBudgetError with both numbers.
 
-    The subspace is a tenth of the features, at least 250 and at most 10,000, made smaller
-    until two batches fit, so that the same shape (and so the same answer) serves 1 or 2 threads.
+    The subspace is a tenth of the features, at least 250 (but no more than a third of them, or
+    all trees would be alike) and at most 10,000, made smaller until two batches fit, so that the
+    same shape, and so the same answer, serves 1 or 2 threads.
     A given `subspace_size` is kept, and must fit once.
     """
 
@@ -164,9 +165,10 @@ def plan_shape(
             projected_mem(shape, 1), allowed_mem, f"subspaces of {subspace_size} features"
         )
         return shape
-    q = min(MAX_SUBSPACE, max(MIN_SUBSPACE, n_features // SUBSPACE_SHARE))
-    while q > MIN_SUBSPACE and projected_mem(shape_of(q), 2) > allowed_mem:
-        q = max(MIN_SUBSPACE, q * 3 // 4)
+    least = min(MIN_SUBSPACE, -(-n_features // 3))
+    q = min(MAX_SUBSPACE, max(least, n_features // SUBSPACE_SHARE))
+    while q > least and projected_mem(shape_of(q), 2) > allowed_mem:
+        q = max(least, q * 3 // 4)
     shape = shape_of(q)
     _refuse_above(projected_mem(shape, 1), allowed_mem, "the smallest subspaces")
     return shape

@@ -24,14 +24,14 @@ from srs.errors import CheckpointError, InputError, RunInterrupted, SettingsErro
 from srs.evidence import BatchEvidence, Evidence
 from srs.executors import Executor
 from srs.memory import plan_shape, projected_mem
+from srs.stopping import least_trees
 from srs.store import FeatureStore
 from srs.store.layout import TILE, Target
+from srs.strata import find_strata
 from srs.subspace import Pool
 from srs.tree import Tree, TreeSettings, TreeTarget, save_trees
 
 ROUND_TREES = 16  # fewest trees between two looks at the evidence in default mode
-MIN_TREES = 100  # fewest trees, and
-MIN_PASSES = 5  # fewest passes, before a run may end because nothing changes
 PAPER_TREES = 1_000  # iterations of paper mode where no limit is given
 CHECKPOINT_SECONDS = 5.0
 
@@ -132,7 +132,7 @@ def make_context(store: FeatureStore, settings: Settings) -> Context:
     )
     return Context(
         store, settings, shape, tree_target, tree, train, held_out, permutations,
-        batch.categorical_places(store), pinned,
+        batch.categorical_places(store), pinned, find_strata(store, n_roles - 1),
     )  # fmt: skip
 
 
@@ -188,7 +188,7 @@ class Run:
         n_features, n_outputs = context.shape.n_features, context.target.n_classes
         self.state = State(
             Evidence.empty(n_features, context.shape.n_roles),
-            Pool(context.pinned, np.zeros(len(context.pinned), np.uint8)),
+            Pool.of_pinned(context.pinned),
             np.empty(0, np.int64),
             np.zeros((len(context.held_out), n_outputs)),
         )
@@ -198,6 +198,7 @@ class Run:
         self._n_specs = 0
         self._changing = False  # while the state is between two states that can be continued
         self._trees_a_pass = self._count_trees_a_pass()
+        self._least_trees = least_trees(context.shape, self._trees_a_pass)
 
     def _count_trees_a_pass(self) -> int:
         shape = self.context.shape
@@ -296,15 +297,17 @@ class Run:
             state.history.append((state.n_trees, len(relevant)))
         if not self.paper:
             state.pool = decision.choose_pool(
-                state.evidence, settings.evidence, settings.max_carried, self.context.pinned
-            )
+                state.evidence, settings.evidence, settings.max_carried, self.context.pinned,
+                self.context.strata,
+            )  # fmt: skip
 
     def _decide(self, coarse: bool = False) -> Decision:
         settings, state = self.settings, self.state
         if not self.paper:
             return decision.decide(
-                state.evidence, settings.evidence, settings.fdr, self.context.pinned, coarse
-            )
+                state.evidence, settings.evidence, settings.fdr, strata=self.context.strata,
+                excluded=self.context.pinned, rule=settings.rule, coarse=coarse,
+            )  # fmt: skip
         decided = decision.decide_paper(state.evidence, settings.probe_draws, settings.probe_share)
         decided.verdict[state.relevant] = decision.Verdict.RELEVANT
         return decided
@@ -332,7 +335,7 @@ class Run:
             return f"the limit of {settings.max_passes} passes was reached"
         if settings.max_seconds is not None and self._elapsed() >= settings.max_seconds:
             return f"the limit of {settings.max_seconds:g} seconds was reached"
-        enough = state.n_trees >= MIN_TREES and self._n_passes() >= MIN_PASSES
+        enough = state.n_trees >= self._least_trees
         if not self.paper and enough and state.unchanged >= settings.patience:
             return f"the relevant set did not change in {settings.patience} rounds"
         return None
@@ -351,9 +354,8 @@ class Run:
         if settings.max_passes is not None:
             limits.append(settings.max_passes * self._trees_a_pass)
         if not self.paper:
-            least = max(MIN_TREES, MIN_PASSES * self._trees_a_pass)
             stable = state.n_trees + (settings.patience - state.unchanged) * self._round_trees()
-            limits.append(max(least, stable))
+            limits.append(max(self._least_trees, stable))
         left = max(0.0, min(limits) - state.n_trees)
         seconds = left * self._elapsed() / max(1, state.n_trees - self._n_restored)
         if settings.max_seconds is not None:
@@ -391,6 +393,7 @@ class Run:
         }  # fmt: skip
         arrays = {f"evidence_{k}": v for k, v in state.evidence.arrays().items()}
         arrays |= {"pool_places": state.pool.places, "pool_roles": state.pool.roles,
+                   "pool_outstanding": state.pool.outstanding,
                    "relevant": state.relevant, "votes": state.votes}  # fmt: skip
         write_checkpoint(self.folder, header, arrays)
         self._saved = monotonic()
@@ -410,7 +413,8 @@ class Run:
         prefix = "evidence_"
         evidence = {k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)}
         self.state = State(
-            Evidence(**evidence), Pool(arrays["pool_places"], arrays["pool_roles"]),
+            Evidence(**evidence),
+            Pool(*(arrays[f"pool_{name}"] for name in ("places", "roles", "outstanding"))),
             arrays["relevant"], arrays["votes"], header["n_rounds"], header["n_batches"],
             header["n_trees"], header["unchanged"], [tuple(h) for h in header["history"]],
         )  # fmt: skip

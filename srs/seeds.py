@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-PROBES, PASS_ORDER, BATCH, ITERATION, HOLDOUT = range(5)
+PROBES, PASS_ORDER, BATCH, ITERATION, HOLDOUT, MINIMAL = range(6)
 
 
 def make_rng(seed: int, purpose: int, *numbers: int) -> np.random.Generator:

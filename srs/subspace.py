@@ -8,7 +8,7 @@ set of features, and copying runs of 64 bytes is what memory likes. Paper mode: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,11 +19,19 @@ MIN_RUN, MAX_RUN = 8, 64  # features; whole words that fit into a tile of the st
 class Pool:
     """The columns that trees may carry, chosen among features and probes alike.
 
-    places  int64; roles: uint8
+    places       int64: features
+    roles        uint8: the feature itself (0), or which of its probes
+    outstanding  bool: whether its evidence is far beyond that of all columns taken together
     """
 
-    places: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    roles: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint8))
+    places: np.ndarray
+    roles: np.ndarray
+    outstanding: np.ndarray
+
+    @classmethod
+    def of_pinned(cls, places: np.ndarray) -> Pool:
+        """Pinned features alone: what trees carry before anything is known."""
+        return cls(places, np.zeros(len(places), np.uint8), np.zeros(len(places), np.bool_))
 
 
 def run_length(n_features: int) -> int:
@@ -86,6 +94,26 @@ def draw_recall(
     most = min(most, len(free), n_pool)
     n_carried = most if full else int(rng.integers(0, most + 1))
     return rng.permutation(free)[:n_carried]
+
+
+def draw_root(
+    outstanding: np.ndarray, carried: np.ndarray, share: float, rng: np.random.Generator
+) -> tuple[np.ndarray, int]:
+    """For a share of trees, a column to split at the root: one of those that stand out.
+
+    Below that split, all others are looked at given it. What matters only given another feature
+    is so found in some passes, where it would else wait for the other to win a node by chance.
+    Returns the carried columns with that one among them, and its index there; -1: no such.
+    """
+    wanted = rng.random() < share
+    candidates = np.flatnonzero(outstanding)
+    if not wanted or not len(candidates):
+        return carried, -1
+    root = candidates[rng.integers(len(candidates))]
+    at = np.flatnonzero(carried == root)
+    if len(at):
+        return carried, int(at[0])
+    return np.append(carried, root), len(carried)
 
 
 def draw_paper(

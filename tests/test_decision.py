@@ -12,89 +12,11 @@ from srs.decision import (
     choose_pool,
     decide,
     decide_paper,
-    fit_tail,
-    null_p_values,
+    knockoff_plus,
     poisson_quantile,
     q_values,
-    tail_survival,
 )
 from srs.evidence import KINDS, Evidence
-
-
-def test_p_values_are_uniform_under_the_null(global_random_seed):
-    """Guards calibration: features drawn as the probes are get uniform p-values."""
-    rng = np.random.default_rng(global_random_seed)
-    p_values = null_p_values(rng.exponential(size=20_000), rng.exponential(size=20_000))
-    assert stats.kstest(p_values, "uniform").pvalue > 1e-4
-    for level in (0.1, 0.01, 0.001):
-        expected = 20_000 * level
-        assert abs((p_values <= level).sum() - expected) < 5 * np.sqrt(2 * expected)
-
-
-@pytest.mark.parametrize(
-    "null",
-    [stats.expon(), stats.chi2(1), stats.genpareto(0.2), stats.norm()],
-    ids=["exponential", "chi-square", "heavy", "normal"],
-)
-def test_the_tail_reaches_beyond_the_probes(null, global_random_seed):
-    """Guards extrapolation: at 10 times below what 100,000 probes can show, within a factor 6,
-    and not anti-conservative by more than 2 on average."""
-    rng = np.random.default_rng(global_random_seed)
-    true = 1e-6
-    ratios = []
-    for _ in range(20):
-        probes = null.rvs(100_000, random_state=rng)
-        found = null_p_values(np.array([null.isf(true)]), probes)[0]
-        ratios.append(np.log10(found / true))
-    assert -0.3 < np.mean(ratios) < 1.5
-    assert np.max(np.abs(ratios)) < 3
-
-
-def test_p_values_are_never_zero_and_monotone():
-    null = np.random.default_rng(0).normal(size=5_000).astype(np.float32)
-    observed = np.array([0.0, 1.0, 5.0, 50.0, 1e6], np.float32)
-    p_values = null_p_values(observed, null)
-    assert (p_values > 0).all()
-    assert (np.diff(p_values) <= 0).all()
-
-
-@given(st.integers(0, 2**32), st.integers(1_000, 3_000), st.booleans())
-def test_coarse_p_values_agree_where_they_matter(seed, n, ties):
-    """Guards the shortcut of a look: below 0.05 it gives the same p-values."""
-    rng = np.random.default_rng(seed)
-    null, observed = rng.exponential(size=n), rng.exponential(size=500) * 2
-    if ties:
-        null, observed = np.floor(null * 3), np.floor(observed * 3)
-    exact, coarse = null_p_values(observed, null), null_p_values(observed, null, coarse=True)
-    small = exact < 0.05
-    np.testing.assert_allclose(coarse[small], exact[small])
-    assert (coarse[~small] >= 0.05).all()
-
-
-def test_ties_with_probes_count_against_a_feature():
-    """Guards zero-inflated evidence: a feature without evidence has a p-value of 1."""
-    null = np.concatenate([np.zeros(900), np.arange(1, 101)])
-    assert null_p_values(np.zeros(1), null)[0] == 1.0
-
-
-def test_tail_fit_recovers_its_parameters(global_random_seed):
-    rng = np.random.default_rng(global_random_seed)
-    shape, scale = fit_tail(stats.genpareto(0.25, scale=3).rvs(20_000, random_state=rng))
-    assert shape == pytest.approx(0.25, abs=0.05)
-    assert scale == pytest.approx(3, rel=0.08)
-    x = np.array([0.5, 3.0, 20.0])
-    np.testing.assert_allclose(
-        tail_survival(x, shape, scale), stats.genpareto(shape, scale=scale).sf(x)
-    )
-    np.testing.assert_allclose(tail_survival(x, 0.0, 2.0), np.exp(-x / 2))
-
-
-def test_tail_of_bounded_evidence_is_not_cut_off():
-    """Guards against p-values of 0 beyond the end of a bounded null."""
-    shape, scale = fit_tail(np.random.default_rng(0).uniform(size=1_000))
-    assert shape >= 0
-    assert scale > 0
-    assert tail_survival(np.array([50.0]), shape, scale)[0] > 0
 
 
 @given(st.floats(0, 2_000))
@@ -184,3 +106,61 @@ def test_the_pool_takes_the_best_of_features_and_probes():
     evidence.used[0, 1], evidence.screened[1, 2], evidence.peak[0, 3] = 1, 1, 1
     pool = choose_pool(evidence, KINDS, 40, np.empty(0, np.int64))
     assert set(pool.places.tolist()) == {1, 2, 3}
+
+
+def test_what_stands_out_is_rare_among_noise_and_sure_among_signals(global_random_seed):
+    """Guards the roots of trees: features and probes alike, and next to nothing of pure noise."""
+    rng = np.random.default_rng(global_random_seed)
+    none = np.empty(0, np.int64)
+    n_noise = sum(
+        choose_pool(evidence_of(rng.exponential(size=(2, 2_000))), KINDS, 40, none)
+        .outstanding.sum() for _ in range(100)
+    )  # fmt: skip
+    assert n_noise < 25
+    statistics = rng.exponential(size=(2, 2_000))
+    statistics[0, :10] = 60.0
+    statistics[1, 10:20] = 60.0
+    pool = choose_pool(evidence_of(statistics), KINDS, 40, none)
+    assert set(pool.places[pool.outstanding].tolist()) >= set(range(20))
+
+
+def test_strata_keep_unlike_features_apart(global_random_seed):
+    """Guards mixed data: features of a wider null are not favoured over those of a narrow one."""
+    rng = np.random.default_rng(global_random_seed)
+    strata = np.repeat(np.array([0, 1], np.uint8), 2_000)
+    statistics = rng.exponential(size=(4, 4_000)) * np.where(strata == 1, 5.0, 1.0)
+    statistics[0, :3] = 16.0  # far in the narrow null, nothing in the wide one
+    pooled = decide(evidence_of(statistics), KINDS, 0.1)
+    kept_apart = decide(evidence_of(statistics), KINDS, 0.1, strata=strata)
+    assert set(kept_apart.relevant[:3]) == {0, 1, 2}
+    assert len(kept_apart.relevant) <= 4
+    assert not {0, 1, 2} & set(pooled.relevant)
+    assert len(kept_apart.tails["used"]) == 2
+    pool = choose_pool(evidence_of(statistics), KINDS, 3, np.empty(0, np.int64), strata)
+    assert {0, 1, 2} == set(pool.places.tolist())
+
+
+def test_the_knockoff_filter_keeps_its_rate(global_random_seed):
+    """Guards the second opinion: over 200 draws, at most the nominal share is false."""
+    rng = np.random.default_rng(global_random_seed)
+    shares, found = [], []
+    for _ in range(200):
+        statistics = rng.exponential(size=(2, 500))
+        statistics[0, :40] += 6
+        chosen = np.flatnonzero(knockoff_plus(evidence_of(statistics), KINDS, 0.2))
+        shares.append((chosen >= 40).sum() / max(len(chosen), 1))
+        found.append((chosen < 40).sum())
+    assert np.mean(shares) < 0.2 + 3 * np.std(shares) / np.sqrt(200)
+    assert np.mean(found) > 30
+    nothing = [knockoff_plus(evidence_of(rng.exponential(size=(2, 300))), KINDS, 0.1).any()
+               for _ in range(200)]  # fmt: skip
+    assert np.mean(nothing) < 0.2
+    assert not knockoff_plus(evidence_of(np.zeros((2, 30))), KINDS, 0.1).any()
+
+
+def test_the_rule_is_a_setting():
+    statistics = np.random.default_rng(0).exponential(size=(2, 500))
+    statistics[0, :40] += 8
+    by_knockoff = decide(evidence_of(statistics), KINDS, 0.1, rule="knockoff")
+    chosen = knockoff_plus(evidence_of(statistics), KINDS, 0.1)
+    np.testing.assert_array_equal(by_knockoff.relevant, np.flatnonzero(chosen))

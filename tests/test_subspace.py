@@ -11,6 +11,7 @@ from srs.subspace import (
     deal_chunks,
     draw_paper,
     draw_recall,
+    draw_root,
     run_places,
     slab_runs,
     subspace_limit,
@@ -77,3 +78,20 @@ def test_draws_of_the_paper(n_features, size, fraction, n_relevant, seed):
     assert set(carried.tolist()) <= set(relevant.tolist())
     assert len(carried) + len(explored) == size
     assert len(set(carried.tolist()) | set(explored.tolist())) == size
+
+
+def test_roots_are_drawn_of_what_stands_out():
+    rng = np.random.default_rng(0)
+    outstanding = np.zeros(20, bool)
+    outstanding[[4, 9]] = True
+    roots = []
+    for _ in range(400):
+        carried, at = draw_root(outstanding, np.array([1, 9, 5]), 0.5, rng)
+        if at >= 0:
+            roots.append(carried[at])
+        else:
+            assert carried.tolist() == [1, 9, 5]
+    assert set(roots) == {4, 9}
+    assert 150 < len(roots) < 250
+    assert draw_root(np.zeros(20, bool), np.array([1]), 1.0, rng)[1] == -1
+    assert draw_root(outstanding, np.array([1]), 0.0, rng)[1] == -1

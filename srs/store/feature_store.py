@@ -63,6 +63,11 @@ class FeatureStore:
         """uint8 by feature id: distinct codes, missing aside; 0 where all are missing."""
         return np.asarray(self._group["n_levels"][:])
 
+    @cached_property
+    def top_shares(self) -> np.ndarray:
+        """float32 by feature id: share of the most frequent level, missing values aside."""
+        return np.asarray(self._group["top_share"][:]) / np.float32(255)
+
     @property
     def has_names(self) -> bool:
         return "names" in self._group

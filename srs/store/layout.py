@@ -5,6 +5,7 @@
     ├── feature_id int64 (n_features,)            place -> feature id (column of the source)
     ├── kind       uint8 (n_features,)            by feature id: numeric, ordinal, categorical
     ├── n_levels   uint8 (n_features,)            by feature id: distinct codes, missing aside
+    ├── top_share  uint8 (n_features,)            by feature id: most frequent level, in 255ths
     ├── names/     data, offsets                  by feature id; absent: "f0", "f1", ...
     ├── samples/   data, offsets                  sample ids; absent: 0, 1, ...
     ├── labels/    data, offsets, feature_id      levels of categorical features, JSON each

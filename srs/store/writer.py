@@ -84,6 +84,19 @@ def refuse_existing(path: Path | None, overwrite: bool) -> None:
         raise StoreError(f"{path} is not a feature store and is not overwritten.")
 
 
+@njit(nogil=True, cache=True)
+def _top_shares(codes, shares, feature_ids):  # type: ignore[no-untyped-def]
+    """The share of the most frequent code of each feature, missing values aside, in 255ths."""
+    counts = np.empty(256, np.int64)
+    for f in range(codes.shape[0]):
+        counts[:] = 0
+        for i in range(codes.shape[1]):
+            counts[codes[f, i]] += 1
+        n_valid = codes.shape[1] - counts[MISSING]
+        most = counts[:MISSING].max()
+        shares[feature_ids[f]] = np.uint8(255 * most // max(n_valid, 1))
+
+
 class StoreWriter:
     """Collect encoded features, then write the store in one go with `finish`.
 
@@ -109,6 +122,7 @@ class StoreWriter:
         bucket_bytes = max(1 << 20, memory // 4)
         self._n_buckets = max(1, -(-n_features * n_samples // bucket_bytes))
         self._buckets: list[IO[bytes]] = []
+        self._top_shares = np.zeros(n_features, np.uint8)
         self._keys = np.zeros(2 * n_features + 16, np.uint64)
         self._counts = np.zeros(2 * n_features + 16, np.uint32)
         self._hashes: list[list[np.ndarray]] = [[] for _ in range(self._n_buckets)]
@@ -132,6 +146,7 @@ class StoreWriter:
         hashes = np.empty(len(codes), np.uint64)
         _hash_rows(codes, salts, hashes)
         _spread_twins(self._keys, self._counts, hashes)
+        _top_shares(codes, self._top_shares, np.asarray(feature_ids, np.int64))
         self.any_missing = self.any_missing or bool((codes == MISSING).any())
         bucket = ((hashes >> np.uint64(32)) * np.uint64(self._n_buckets)) >> np.uint64(32)
         order = np.argsort(bucket, kind="stable")
@@ -193,6 +208,7 @@ class StoreWriter:
         _write_array(group, "feature_id", feature_id)
         _write_array(group, "kind", kinds.astype(np.uint8))
         _write_array(group, "n_levels", n_levels.astype(np.uint8))
+        _write_array(group, "top_share", self._top_shares)
         for name, strings in (("names", names), ("samples", sample_ids)):
             if strings is not None:
                 _write_strings(group, name, strings, digest)

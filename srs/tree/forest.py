@@ -147,6 +147,7 @@ def grow(
     *,
     rows: np.ndarray | None = None,
     is_categorical: np.ndarray | None = None,
+    root_column: int = -1,
     into: Importances | None = None,
 ) -> tuple[Tree, Importances]:
     """Grow one tree on a block of codes.
@@ -155,6 +156,7 @@ def grow(
     tree_key        integer below 2**64: all the randomness of this tree
     rows            the samples to use (repeats allowed, as in a bootstrap); None: all
     is_categorical  bool (n_columns,): columns to be split by subsets of levels
+    root_column     column that the root splits, whatever its score; -1: the best one
     into            importances to add to; None: fresh ones
 
     >>> import numpy as np
@@ -183,7 +185,7 @@ def grow(
         n_columns if settings.max_features is None else settings.max_features,
         NO_LIMIT if settings.max_depth is None else settings.max_depth,
         settings.min_samples_leaf, settings.best_cut, settings.screen_size, settings.peak_size,
-        np.uint64(tree_key), nlogn_table(len(rows) if criterion == ENTROPY else 0),
+        root_column, np.uint64(tree_key), nlogn_table(len(rows) if criterion == ENTROPY else 0),
         target.unit,
         column, cut_code, cut_shift, subset, left, right, n_node, impurity, value,
         importances.used, importances.screened, importances.peak, importances.n_splits,

@@ -80,7 +80,7 @@ def _group_by_class(rows, lo, hi, classes, n_classes, scratch, class_counts, sta
 @njit(nogil=True, cache=True)
 def grow_tree(
     block, is_categorical, classes, values, n_classes, rows, criterion, max_features, max_depth,
-    min_leaf, best_cut, screen_size, peak_size, tree_key, nlogn, unit,
+    min_leaf, best_cut, screen_size, peak_size, root_column, tree_key, nlogn, unit,
     column, cut_code, cut_shift, subset, left, right, n_node, impurity, value,
     used, screened, peak, n_splits,
 ):  # fmt: skip
@@ -92,6 +92,7 @@ def grow_tree(
     values          float64 (n_samples,), the numeric target as whole numbers of `unit`, so that
                     sums are exact; empty for classes
     nlogn           float64 (n_rows + 1,), x log2 x; empty unless ENTROPY
+    root_column     column that the root splits, if it can be; -1: the best one
     tree_key        uint64, all randomness of this tree
     unit            what one of `values` is worth: scores and impurities are given in unit ** 2
     column .. value one row a node, at least 2 * n_rows - 1 rows; a leaf has left == -1
@@ -185,6 +186,7 @@ def grow_tree(
         screens = n >= screen_size
         peaks = n >= peak_size
         best, best_column, n_ties, n_tie_draws = -np.inf, -1, 0, U32(0)
+        root_score = -np.inf
         tile = min(max(TILE_BYTES // n, MIN_TILE), MAX_TILE)
         all_columns = max_features >= n_columns
         n_drawn, n_candidates, c0 = 0, 0, 0
@@ -252,6 +254,8 @@ def grow_tree(
                 tile_best = max(tile_best, scores[j])
             if not all_columns and low[0] != high[0]:
                 n_candidates += 1
+            if node == 0 and c0 <= root_column < c0 + width:
+                root_score = scores[root_column - c0]
             if tile_best == -np.inf:
                 c0 += width
                 continue
@@ -275,6 +279,8 @@ def grow_tree(
             c0 += width
         if best_column < 0:
             continue
+        if node == 0 and root_score > -np.inf:
+            best, best_column = root_score, root_column
 
         col = best_column
         column[node] = col

@@ -289,3 +289,21 @@ def test_more_subsets_than_a_byte_counts() -> None:
     np.testing.assert_array_equal(np.sort(tree.subset_row[splits]), np.arange(splits.sum()))
     leaves = np.bincount(apply_tree(tree, block), minlength=tree.n_nodes)
     np.testing.assert_array_equal(leaves[~splits], tree.n_node[~splits])
+
+
+def test_the_root_can_be_chosen() -> None:
+    """Guards `root_column`: the root splits it, all columns are looked at all the same, and a
+    column that cannot be split is passed over."""
+    block, target = noisy_data(0, "entropy")
+    settings = TreeSettings(screen_size=15, peak_size=20)
+    for column in range(6):
+        tree, found = grow(block, target, 3, settings, root_column=column)
+        assert tree.column[0] == column
+        left_over = (tree.n_node * tree.impurity)[tree.left < 0].sum() / len(block)
+        assert found.used.sum() == pytest.approx(tree.impurity[0] - left_over, abs=1e-10)
+        assert (found.screened > 0).all()
+    plain, _ = grow(block, target, 3, settings)
+    block[:, 1] = 7
+    constant, _ = grow(block, target, 3, settings, root_column=1)
+    assert constant.column[0] not in (-1, 1)
+    assert plain.column[0] >= 0

@@ -1,0 +1,50 @@
+"""Strata: features whose evidence has the same null.
+
+The evidence of an irrelevant feature depends on what its values look like: a column of two rare
+levels offers other splits than one of 200 categories. A feature is compared with the probes of its
+stratum only: features split alike (by cut or by subset), of about as many levels, of which the
+most frequent has about the same share. All of that is the same for a feature and its probes, and
+knows nothing of the target.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from srs.store import CATEGORICAL, FeatureStore
+
+LEVEL_EDGES = (3, 4, 6, 11, 51)  # 2 | 3 | 4..5 | 6..10 | 11..50 | more levels
+SHARE_EDGES = (0.75, 0.9, 0.97)  # share of the most frequent level
+MIN_PROBES = 500  # fewest probes of a stratum; smaller ones join their neighbour
+
+
+def find_strata(store: FeatureStore, n_probes: int) -> np.ndarray:
+    """uint8 by place: the stratum of each feature; strata are numbered from 0 without gaps."""
+    n_levels = store.n_levels.astype(np.int64)
+    by_subset = (store.kinds == CATEGORICAL) & (n_levels > 2)
+    levels = np.searchsorted(LEVEL_EDGES, n_levels, side="right")
+    share = np.searchsorted(SHARE_EDGES, store.top_shares, side="right")
+    n_levels_classes, n_shares = len(LEVEL_EDGES) + 1, len(SHARE_EDGES) + 1
+    cell = (by_subset * n_levels_classes + levels) * n_shares + share
+    joined = join_small(np.bincount(cell, minlength=2 * n_levels_classes * n_shares), n_probes)
+    strata: np.ndarray = joined[cell][store.feature_ids].astype(np.uint8)
+    return strata
+
+
+def join_small(counts: np.ndarray, n_probes: int) -> np.ndarray:
+    """Number the cells so that each stratum has at least MIN_PROBES probes.
+
+    Neighbouring cells are alike, so a small one joins the one before it, the first ones the next.
+
+    >>> import numpy as np
+    >>> join_small(np.array([10, 3_000, 0, 5, 4_000]), 1).tolist()
+    [0, 0, 0, 0, 1]
+    """
+    numbers = np.zeros(len(counts), np.int64)
+    current, held = 0, 0
+    for cell, count in enumerate(counts * n_probes):
+        if held >= MIN_PROBES and count >= MIN_PROBES:
+            current, held = current + 1, 0
+        numbers[cell] = current
+        held += int(count)
+    return numbers
