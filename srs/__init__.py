@@ -16,6 +16,7 @@ from srs.ingest import ingest
 
 if TYPE_CHECKING:
     from srs.ingest.values import read_values
+    from srs.planning import Plan, plan
     from srs.result import Result, load_result
     from srs.run import Progress
     from srs.selection import select
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FeatureStore",
+    "Plan",
     "Progress",
     "Result",
     "SRSError",
@@ -31,6 +33,7 @@ __all__ = [
     "ingest",
     "load_result",
     "open_store",
+    "plan",
     "read_values",
     "select",
 ]
@@ -39,11 +42,13 @@ __all__ = [
 # `srs --help` nor a worker with a memory budget should pay for.
 _HOMES = {
     "FeatureStore": "srs.store",
+    "Plan": "srs.planning",
     "Progress": "srs.run",
     "Result": "srs.result",
     "SRSSelector": "srs.selector",
     "load_result": "srs.result",
     "open_store": "srs.store",
+    "plan": "srs.planning",
     "read_values": "srs.ingest.values",
     "select": "srs.selection",
 }

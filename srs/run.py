@@ -197,8 +197,8 @@ class Run:
         self._n_restored = 0
         self._n_specs = 0
         self._changing = False  # while the state is between two states that can be continued
-        self._trees_a_pass = self._count_trees_a_pass()
-        self._least_trees = least_trees(context.shape, self._trees_a_pass)
+        self.trees_a_pass = self._count_trees_a_pass()
+        self.least_trees = least_trees(context.shape, self.trees_a_pass)
 
     def _count_trees_a_pass(self) -> int:
         shape = self.context.shape
@@ -315,27 +315,29 @@ class Run:
     # -- when to stop -----------------------------------------------------------------------
 
     def _passes_a_round(self) -> int:
-        return max(1, -(-ROUND_TREES // self._trees_a_pass))
+        return max(1, -(-ROUND_TREES // self.trees_a_pass))
 
-    def _round_trees(self) -> int:
-        return 1 if self.paper else self._passes_a_round() * self._trees_a_pass
+    @property
+    def round_trees(self) -> int:
+        """Trees between two looks at the evidence."""
+        return 1 if self.paper else self._passes_a_round() * self.trees_a_pass
 
     def _n_passes(self) -> float:
-        return self.state.n_trees / self._trees_a_pass
+        return self.state.n_trees / self.trees_a_pass
 
     def _stop_reason(self) -> str | None:
         state, settings = self.state, self.settings
         max_trees = settings.max_trees
         if self.paper and max_trees is None and settings.max_passes is None:
             max_trees = PAPER_TREES
-        over = max_trees is not None and state.n_trees + self._round_trees() > max_trees
+        over = max_trees is not None and state.n_trees + self.round_trees > max_trees
         if over and state.n_trees:
             return f"another round would exceed the limit of {max_trees} trees"
         if settings.max_passes is not None and self._n_passes() >= settings.max_passes:
             return f"the limit of {settings.max_passes} passes was reached"
         if settings.max_seconds is not None and self._elapsed() >= settings.max_seconds:
             return f"the limit of {settings.max_seconds:g} seconds was reached"
-        enough = state.n_trees >= self._least_trees
+        enough = state.n_trees >= self.least_trees
         if not self.paper and enough and state.unchanged >= settings.patience:
             return f"the relevant set did not change in {settings.patience} rounds"
         return None
@@ -352,10 +354,10 @@ class Run:
         if settings.max_trees is not None or self.paper:
             limits.append(settings.max_trees or PAPER_TREES)
         if settings.max_passes is not None:
-            limits.append(settings.max_passes * self._trees_a_pass)
+            limits.append(settings.max_passes * self.trees_a_pass)
         if not self.paper:
-            stable = state.n_trees + (settings.patience - state.unchanged) * self._round_trees()
-            limits.append(max(self._least_trees, stable))
+            stable = state.n_trees + (settings.patience - state.unchanged) * self.round_trees
+            limits.append(max(self.least_trees, stable))
         left = max(0.0, min(limits) - state.n_trees)
         seconds = left * self._elapsed() / max(1, state.n_trees - self._n_restored)
         if settings.max_seconds is not None:

@@ -11,6 +11,7 @@ import typer
 from srs.cli.failures import EXIT_CODES
 from srs.cli.info import info
 from srs.cli.ingest import ingest
+from srs.cli.plan import plan
 from srs.cli.report import report
 from srs.cli.select import select
 
@@ -20,6 +21,7 @@ HELP = """Select the relevant features of data larger than memory.
 Write a feature store, look at it, select, read the report:
   srs ingest X.npy wide.zarr --target y.npy --memory 1GB
   srs info wide.zarr
+  srs plan wide.zarr --memory 512MB
   srs select wide.zarr --memory 512MB --fdr 0.1 --seed 0 --out run1
   srs report run1
 
@@ -47,7 +49,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (ingest, info, select, report):
+for command in (ingest, info, plan, select, report):
     app.command()(command)
 
 

@@ -1,0 +1,141 @@
+"""Say before a run what it will cost: sizes, memory, time, and what could be found by when.
+
+Time comes from a short calibration: the first batch of the run is grown on this machine. How many
+trees it takes to find features of a kind comes from `srs.theory`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Any
+
+from srs import batch, seeds, subspace
+from srs.batch import BatchSpec, Context
+from srs.config import Settings
+from srs.executors import LocalExecutor
+from srs.kernels import ensure_compiled
+from srs.memory import (
+    DEFAULT_MEM,
+    batch_mem,
+    coordinator_mem,
+    parse_bytes,
+    projected_mem,
+    store_mem,
+    threads_that_fit,
+)
+from srs.run import Run, make_context, with_resident_codes
+from srs.stopping import trees_to_meet_a_pair
+from srs.store import FeatureStore, open_store
+from srs.subspace import Pool
+from srs.theory import expected_iterations
+
+CALIBRATION_SECONDS = 2.0  # about as long as the calibration may take
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run will cost.
+
+    subspace_size      explored features of a tree
+    n_probes           probes of a feature
+    trees_a_pass       trees that explore every feature once
+    least_trees        trees before the run may end because its list is stable
+    threads            batches at once, as memory allows
+    resident           whether the whole store stays in memory
+    bytes_a_pass       bytes read from the store in a pass (once in all, if resident)
+    projected_mem      bytes that the process will hold
+    batch_mem          bytes of it that each thread holds
+    coordinator_mem    bytes of it that the loop holds for all features
+    allowed_mem        bytes that are allowed
+    seconds_a_tree     measured on this machine, one thread
+    seconds_a_pass     predicted wall time
+    seconds            predicted wall time until the run may end
+    pair_trees         expected trees until a pair without effects of their own shows
+    """
+
+    subspace_size: int
+    n_probes: int
+    trees_a_pass: int
+    least_trees: int
+    threads: int
+    resident: bool
+    bytes_a_pass: int
+    projected_mem: int
+    batch_mem: int
+    coordinator_mem: int
+    allowed_mem: int
+    seconds_a_tree: float
+    seconds_a_pass: float
+    seconds: float
+    pair_trees: float
+    n_features: int
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def expected_trees(self, scenario: str, n_relevant: int, sequential: bool = True) -> float:
+        """Trees until all of `n_relevant` features of a kind were in a tree that shows them.
+
+        scenario: "chain" (each matters only given the ones before), "clique" (only all together)
+        or "marginal". By the closed forms of the theory: uniform draws, infinite samples.
+        """
+        return expected_iterations(
+            scenario, self.n_features, self.subspace_size, n_relevant, sequential
+        )
+
+
+def plan(
+    store: FeatureStore | str | os.PathLike[str],
+    *,
+    memory: str | int | None = None,
+    workers: int | None = None,
+    **settings: Any,
+) -> Plan:
+    """Plan a run of `srs.select` with the same settings; a short calibration measures the time.
+
+    >>> import numpy as np, srs
+    >>> X = np.random.default_rng(0).normal(size=(100, 400))
+    >>> planned = srs.plan(srs.ingest(X, target=np.arange(100) % 2), memory="1GB", workers=2)
+    >>> planned.subspace_size, planned.trees_a_pass, planned.projected_mem < planned.allowed_mem
+    (134, 3, True)
+    """
+    store = store if isinstance(store, FeatureStore) else open_store(store)
+    allowed_mem = DEFAULT_MEM if memory is None else parse_bytes(memory)
+    context = make_context(store, Settings(allowed_mem=allowed_mem, **settings))
+    ensure_compiled()
+    wanted = LocalExecutor(workers).n_parallel
+    threads = threads_that_fit(context.shape, wanted, allowed_mem)
+    context = with_resident_codes(context, threads)
+    resident = context.resident is not None
+    run = Run(context, LocalExecutor(threads))
+    seconds_a_tree = _measure(context)
+    n_batches = max(1, -(-store.n_chunks // context.shape.slab_chunks))
+    # Threads wait for one another at the end of a pass; the last batches may be fewer than threads.
+    steps = -(-n_batches // threads)
+    seconds_a_pass = seconds_a_tree * run.trees_a_pass * steps / n_batches
+    trees = run.least_trees + context.settings.patience * run.round_trees
+    shape = context.shape
+    return Plan(
+        shape.subspace_size, shape.n_roles - 1, run.trees_a_pass, run.least_trees, threads,
+        resident, store_mem(shape), projected_mem(shape, threads, resident),
+        batch_mem(shape, resident), coordinator_mem(shape.n_features, shape.n_roles), allowed_mem,
+        seconds_a_tree, seconds_a_pass, trees / run.trees_a_pass * seconds_a_pass,
+        trees_to_meet_a_pair(shape), shape.n_features,
+    )  # fmt: skip
+
+
+def _measure(context: Context) -> float:
+    """Seconds of one tree, reading and filling included, from the first batches of the run."""
+    rng = seeds.make_rng(context.settings.seed, seeds.PASS_ORDER, 0)
+    slabs = subspace.deal_chunks(context.store.n_chunks, context.shape.slab_chunks, rng)
+    pool = Pool.of_pinned(context.pinned)
+    batch.run_batch(context, BatchSpec(0, 0, slabs[0], pool))  # warms caches
+    n_trees, started = 0, perf_counter()
+    index = 0
+    while not n_trees or perf_counter() - started < CALIBRATION_SECONDS / 4:
+        spec = BatchSpec(index, 0, slabs[index % len(slabs)], pool)
+        n_trees += batch.run_batch(context, spec)[0].n_trees
+        index += 1
+    return (perf_counter() - started) / n_trees
