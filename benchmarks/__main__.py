@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("kernel", "share", "store_chunks", "madelon", "million", "ingest_npy")
+NAMES = ("kernel", "share", "store_chunks", "madelon", "verdict", "million", "ingest_npy", "paper")
 
 
 def main(names: list[str]) -> int:

@@ -13,7 +13,8 @@ from srs.evidence import KINDS
 MODES = ("default", "paper")
 RULES = ("tail", "knockoff")
 CRITERIA = ("entropy", "gini", "variance")
-MANY_FEATURES = 3_000  # from here on one probe a feature makes the null well known
+FEW_FEATURES, MANY_FEATURES = 500, 3_000  # 7 probes a feature below, 3 between, 1 from there on:
+# the tail of the null must be fitted on enough of them
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Settings:
     max_carried       most carried columns of a tree in default mode
     root_share        share of trees whose root splits an outstanding carried column
     random_recall     carry a random number of columns instead of the most possible
-    n_probes          probes of a feature: 1, 3 or 7; None: 3, or 1 from 3,000 features on
+    n_probes          probes of a feature: 1, 3 or 7; None: 7, 3 from 500, 1 from 3,000 features on
     evidence          kinds of evidence that count for the verdict
     rule              "tail": p-values from the probes' tail; "knockoff": the knockoff+ filter
     criterion         "entropy", "gini" or "variance"; None: entropy, variance for regression
@@ -122,7 +123,9 @@ class Settings:
             return 1
         if self.n_probes is not None:
             return 1 + self.n_probes
-        return 2 if n_features >= MANY_FEATURES else 4
+        if n_features < FEW_FEATURES:
+            return 8
+        return 4 if n_features < MANY_FEATURES else 2
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "pinned": list(self.pinned), "evidence": list(self.evidence)}

@@ -35,7 +35,7 @@ class Result:
 
     document  what result.json holds, see `srs.report` for its parts
     table     one row a feature: feature_id, name, verdict, p_value, q_value, importance, effect,
-              n_drawn, n_used, pinned
+              n_drawn, n_used, pinned, group (see `groups`; null for features in none)
     """
 
     document: Mapping[str, Any]
@@ -57,6 +57,20 @@ class Result:
     def relevant_names(self) -> list[str]:
         """Names of the relevant features, in the order of the source's columns."""
         return [f["name"] for f in self._outcome["relevant"]]
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """Relevant features that stand in for one another, one dict a group.
+
+        Keys: group (1, 2, ...), feature_ids and names (the most important first), and
+        representative (the first of them). The most important group comes first.
+        """
+        return list(self._outcome["groups"])
+
+    @cached_property
+    def minimal_ids(self) -> np.ndarray:
+        """Ids of few relevant features that predict nearly as well as all, in source order."""
+        return np.array(self._outcome["minimal"], np.int64)
 
     @cached_property
     def features(self) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from srs.config import Settings
 from srs.decision import Verdict
 from srs.errors import SettingsError
 from srs.executors import Executor, LocalExecutor
+from srs.groups import Signals, find_signals
 from srs.kernels import ensure_compiled
 from srs.memory import DEFAULT_MEM, parse_bytes, peak_mem, projected_mem, threads_that_fit
 from srs.result import FORMAT, SCHEMA_VERSION, Result
@@ -105,7 +107,10 @@ def select(
 
 def make_result(context: Context, outcome: Outcome, threads: int) -> Result:
     """Put what a run found into the order of the source's columns."""
+    signals, seconds = _signals(context, outcome)
     table = _feature_table(context, outcome)
+    groups, group_of = _groups(context, signals, table)
+    table = table.append_column("group", group_of)
     settings = context.settings.to_json()
     target = context.store.target(context.settings.target)
     shape = context.shape
@@ -134,14 +139,17 @@ def make_result(context: Context, outcome: Outcome, threads: int) -> Result:
             "n_passes": round(outcome.n_passes, 6),
             "relevant": _rows(table, table["verdict"], "RELEVANT"),
             "pinned": _rows(table, table["pinned"], True),
+            "groups": groups,
+            "ungrouped": signals.left_out,
+            "minimal": np.sort(context.store.feature_ids[signals.minimal]).tolist(),
             "verdicts": _verdict_counts(table),
             "history": [{"n_trees": t, "n_relevant": r} for t, r in outcome.state.history],
             "evidence": _histograms(context, outcome),
             "prediction": _prediction(context, outcome, target.labels),
         },
         "measured": {
-            "seconds": round(outcome.seconds["total"], 3),
-            "seconds_by_part": {k: round(v, 3) for k, v in outcome.seconds.items()},
+            "seconds": round(seconds["total"], 3),
+            "seconds_by_part": {k: round(v, 3) for k, v in seconds.items()},
             "peak_mem": peak_mem(),
             "projected_mem": projected_mem(shape, threads, context.resident is not None),
             "threads": threads,
@@ -184,6 +192,38 @@ def _feature_table(context: Context, outcome: Outcome) -> pa.Table:
             "pinned": by_id(pinned),
         }
     )
+
+
+def _signals(context: Context, outcome: Outcome) -> tuple[Signals, dict[str, float]]:
+    """What the relevant features come down to, and the times of the run with that of this."""
+    started = perf_counter()
+    context.scratch.clear()  # the run is over: make room
+    relevant = np.flatnonzero(outcome.decision.verdict == Verdict.RELEVANT)
+    signals = find_signals(
+        context.store.read_places, relevant, outcome.state.evidence.importance[relevant],
+        context.splits_by_subset, context.target, context.train, context.tree.criterion,
+        context.settings.seed,
+    )  # fmt: skip
+    spent = perf_counter() - started
+    total = outcome.seconds["total"] + spent
+    return signals, outcome.seconds | {"group": spent, "total": total}
+
+
+def _groups(
+    context: Context, signals: Signals, table: pa.Table
+) -> tuple[list[dict[str, Any]], pa.Array]:
+    """Groups for the document, and the number of the group of each feature, null outside of all."""
+    groups = []
+    number = np.zeros(context.store.n_features, np.int32)
+    for at, places in enumerate(signals.groups, 1):
+        ids = context.store.feature_ids[places]
+        number[ids] = at
+        names = table["name"].take(pa.array(ids)).to_pylist()
+        groups.append(
+            {"group": at, "feature_ids": ids.tolist(), "names": names,
+             "representative": int(ids[0])}
+        )  # fmt: skip
+    return groups, pa.array(number, mask=number == 0)
 
 
 def _names(store: FeatureStore, ids: pa.Array) -> pa.Array:

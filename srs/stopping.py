@@ -13,7 +13,7 @@ MIN_TREES = 100
 MIN_DRAWS = 10  # draws of every feature: evidence is a mean over draws
 LARGE_NODE = 65  # samples a node large enough to show a partner: a tree has N / 65 of them
 PAIR_CHANCES = 6  # times that a pair is expected to show before a run may end
-PAIR_EFFORT = 3e10  # samples x columns x trees that may be spent on pairs: half a minute
+PAIR_EFFORT = 2.5e10  # samples x columns x trees that may be spent on pairs: half a minute
 
 
 def trees_to_meet_a_pair(shape: RunShape) -> float:

@@ -1,6 +1,7 @@
 """The page: one HTML file that needs nothing from outside and reads fine without scripts.
 
-Its parts come from `overview`, `features`, `prediction` and `background`, its looks from `style`.
+Its parts come from `overview`, `signals`, `features`, `prediction` and `background`, its looks
+from `style`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import pyarrow as pa
 from srs.report import background, features, overview
 from srs.report.markup import prose
 from srs.report.prediction import prediction
+from srs.report.signals import signals
 from srs.report.style import CSS, SCRIPT
 from srs.report.text import headline
 
@@ -24,6 +26,7 @@ def render_html(document: Mapping[str, Any], table: pa.Table) -> str:
     table     one row a feature, see `srs.result.Result`
     """
     parts = [
+        signals(document),
         features.relevant_features(document, table),
         features.pinned_features(document),
         overview.convergence(document),

@@ -12,6 +12,7 @@ from srs.report.text import (
     clean_name,
     count,
     duration,
+    grouped,
     headline,
     is_paper,
     number,
@@ -36,6 +37,8 @@ def render_terminal(document: Mapping[str, Any], folder: str | None = None) -> s
         f"{headline(document)} to the target '{clean_name(document['data']['target'])}'",
         *(_wrap(sentence) for sentence in (promise(document), stopped(document))),
     ]
+    if document["outcome"].get("groups"):
+        parts.append(grouped(document))
     parts += ["", *_features(document), "", _cost(document)]
     parts += _prediction(document)
     if folder is not None:

@@ -102,6 +102,18 @@ def headline(document: Mapping[str, Any]) -> str:
     return f"{found:,} of {n_features:,} {noun} {verb} relevant"
 
 
+def grouped(document: Mapping[str, Any]) -> str:
+    """How many signals the relevant features are, and how few of them are enough."""
+    outcome = document["outcome"]
+    groups, enough = outcome["groups"], len(outcome["minimal"])
+    features = count(sum(len(group["names"]) for group in groups), "relevant feature")
+    said = f"{features} in {count(len(groups), 'group')}"
+    if enough < len(groups):
+        verb = "predicts" if enough == 1 else "predict"
+        said += f"; {enough:,} of them {verb} nearly as well as all"
+    return said
+
+
 def promise(document: Mapping[str, Any]) -> str:
     """What is known of the share of false features among the relevant ones."""
     settings = document["settings"]

@@ -76,6 +76,44 @@ def test_table_lists_relevant_features_surest_first(found: Result) -> None:
     assert len(at) >= 1
 
 
+def test_signals_show_groups_with_names_escaped(found: Result) -> None:
+    groups = [
+        {"group": 1, "feature_ids": [60, 0, *range(1, 40)], "representative": 60,
+         "names": ["<i>x", "<script>y", *(f"s{i}" for i in range(39))]},
+        {"group": 2, "feature_ids": [70], "names": ["alone"], "representative": 70},
+    ]  # fmt: skip
+    document = _changed(found, groups=groups, minimal=[60], ungrouped=3)
+    page = Page(render_html(document, found.table))
+    assert "42 relevant features in 2 groups; 1 of them predicts nearly as well as all" in page.text
+    assert "<i>x <script>y , s0 , s1" in page.text
+    assert "and 20 more 41 " in page.text
+    assert "The 3 least important relevant features were not grouped." in page.text
+    assert not page.all("i") or all("class" in attrs for attrs in page.all("i"))  # keys of plots
+    assert len(page.all("script")) == 1
+
+
+def test_signals_of_a_real_run(found: Result, nothing: Result) -> None:
+    assert f"in {len(found.groups)} groups" in _page(found).text
+    assert "Signals" not in _page(nothing).text
+
+
+def test_many_groups_are_cut(found: Result) -> None:
+    name = "a very long name " * 40
+    groups = [
+        {"group": i, "feature_ids": [i] * 50, "names": [name] * 50, "representative": i}
+        for i in range(1, 2_001)
+    ]
+    html = render_html(_changed(found, groups=groups, minimal=[]), found.table)
+    assert "The 200 most important of 2,000 groups" in html
+    assert len(html) < 1_200_000
+
+
+def test_a_result_from_before_groups_were_made(found: Result) -> None:
+    document = _changed(found)
+    del document["outcome"]["groups"], document["outcome"]["minimal"]
+    assert "Signals" not in Page(render_html(document, found.table)).text
+
+
 def test_pinned_features_stand_apart(found: Result, numeric: Result) -> None:
     assert "1 pinned feature" in _page(found).text
     assert "Pinned features" not in _page(numeric).text

@@ -19,6 +19,12 @@ def test_summary_says_what_was_found_and_where(found: Result) -> None:
     assert all(line.isprintable() for line in text.splitlines())
 
 
+def test_summary_counts_groups(found: Result, nothing: Result) -> None:
+    n, groups = len(found.relevant_ids), len(found.groups)
+    assert f"\n{n} relevant features in {groups} groups" in render_terminal(found.document)
+    assert " in 0 groups" not in render_terminal(nothing.document)
+
+
 def test_summary_of_every_kind_of_run(any_result: Result) -> None:
     text = render_terminal(any_result.document)
     assert "Files in" not in text
