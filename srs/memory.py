@@ -115,7 +115,7 @@ def batch_mem(shape: RunShape, resident: bool = False) -> int:
 def coordinator_mem(n_features: int, n_roles: int) -> int:
     """Bytes that the loop holds for all features: evidence, ids, and the arrays of a look at it."""
     evidence = 12 * n_roles + 16
-    look = 4 * n_roles + 8 * 3
+    look = 8 * n_roles + 8 * 4
     return n_features * (evidence + 8 + look)
 
 
