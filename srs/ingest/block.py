@@ -105,3 +105,13 @@ def check_orientation(orientation: str) -> None:
         raise SourceError(
             f"orientation is {orientation!r}; it must be 'samples' or 'features', what a row is."
         )
+
+
+def read_from_blocks(source: Source, feature_ids: np.ndarray) -> np.ndarray:
+    """Values (k, n_samples) of features, for sources that can only be read from start to end."""
+    out = np.empty((len(feature_ids), source.n_samples))
+    for block in source.blocks(max(1, (16 << 20) // (source.n_samples * 8))):
+        inside = feature_ids - block.first
+        at = np.flatnonzero((inside >= 0) & (inside < len(block.values)))
+        out[at] = block.values[inside[at]]
+    return out

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from srs.errors import SourceError
 from srs.ingest.arrays import check_shape
-from srs.ingest.block import ColumnBlock, Source, Wanted
+from srs.ingest.block import ColumnBlock, Source, Wanted, read_from_blocks
 from srs.ingest.frames import TableSource
 from srs.store.layout import NUMERIC
 
@@ -155,12 +155,7 @@ class ParquetRows:
             first += batch.num_rows
 
     def read(self, feature_ids: np.ndarray) -> np.ndarray:
-        out = np.empty((len(feature_ids), self.n_samples))
-        for block in self.blocks(max(1, (16 << 20) // (self.n_samples * 8))):
-            inside = feature_ids - block.first
-            at = np.flatnonzero((inside >= 0) & (inside < len(block.values)))
-            out[at] = block.values[inside[at]]
-        return out
+        return read_from_blocks(self, feature_ids)
 
     def column(self, name: str) -> Any:
         raise SourceError(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from srs.errors import SourceError
-from srs.ingest.block import ColumnBlock, Wanted
+from srs.ingest.block import ColumnBlock, Wanted, read_from_blocks
 from srs.ingest.lines import (
     LineParser,
     TextLayout,
@@ -80,12 +80,7 @@ class TextRows:
         return categories.sort(out)
 
     def read(self, feature_ids: np.ndarray) -> np.ndarray:
-        out = np.empty((len(feature_ids), self.n_samples))
-        for block in self.blocks(max(1, (16 << 20) // (self.n_samples * 8))):
-            inside = feature_ids - block.first
-            at = np.flatnonzero((inside >= 0) & (inside < len(block.values)))
-            out[at] = block.values[inside[at]]
-        return out
+        return read_from_blocks(self, feature_ids)
 
     def column(self, name: str) -> Any:
         raise SourceError(

@@ -26,25 +26,17 @@ from zarr.codecs import BytesCodec, Crc32cCodec
 from srs.errors import StoreError
 from srs.store import layout
 from srs.store.layout import CATEGORICAL, MISSING, Manifest, Target
-
-
-@njit(nogil=True, cache=True)
-def _mix64(x):  # type: ignore[no-untyped-def]
-    x = np.uint64(x ^ (x >> np.uint64(30)))
-    x = np.uint64(x * np.uint64(0xBF58476D1CE4E5B9))
-    x = np.uint64(x ^ (x >> np.uint64(27)))
-    x = np.uint64(x * np.uint64(0x94D049BB133111EB))
-    return np.uint64(x ^ (x >> np.uint64(31)))
+from srs.tree.random import mix64
 
 
 @njit(nogil=True, cache=True)
 def _hash_rows(codes, salts, hashes):  # type: ignore[no-untyped-def]
     """A 64-bit hash of each row of codes, started from its salt."""
     for f in range(codes.shape[0]):
-        h = _mix64(np.uint64(salts[f]) + np.uint64(codes.shape[1]))
+        h = mix64(np.uint64(salts[f]) + np.uint64(codes.shape[1]))
         for i in range(codes.shape[1]):
             h = np.uint64((h ^ np.uint64(codes[f, i])) * np.uint64(0x100000001B3))
-        hashes[f] = _mix64(h)
+        hashes[f] = mix64(h)
 
 
 @njit(nogil=True, cache=True)
@@ -62,7 +54,7 @@ def _spread_twins(keys, counts, hashes):  # type: ignore[no-untyped-def]
         while keys[slot] != 0 and keys[slot] != h:
             slot = (slot + np.uint64(1)) % size
         keys[slot] = h
-        hashes[f] = _mix64(h + np.uint64(0x9E3779B97F4A7C15) * np.uint64(counts[slot]))
+        hashes[f] = mix64(h + np.uint64(0x9E3779B97F4A7C15) * np.uint64(counts[slot]))
         counts[slot] += np.uint32(1)
 
 
