@@ -97,6 +97,9 @@ def categorical_places(store: FeatureStore) -> np.ndarray | None:
     return by_place
 
 
+_ONE_TO_SEVEN = tuple(np.uint64(k) for k in range(1, 8))
+
+
 @njit(nogil=True, cache=True)
 def _fill_roles(slab, starts, n_words, coins, permutations, n_columns, block):  # type: ignore[no-untyped-def]
     """Write all roles of some runs into a block; both seen as flat arrays of 8-byte words.
@@ -105,10 +108,12 @@ def _fill_roles(slab, starts, n_words, coins, permutations, n_columns, block):  
     sample is 8 words on (a tile). Segment s of the block holds role s XOR coin of each run: the
     place of a column does not tell a feature from its probes.
 
-    Words and unsigned indices, because numba's slices and signed indices cost ten times more.
+    Words and unsigned indices, because numba's slices and signed indices cost ten times more; a
+    whole cache line is read before it is written, which the compiler makes two wide stores of.
     """
     n_roles, n_samples = permutations.shape
     width = starts.shape[0] * n_words
+    one, two, three, four, five, six, seven = _ONE_TO_SEVEN
     for r in range(starts.shape[0]):
         for s in range(n_roles):
             role = s ^ coins[r]
@@ -116,8 +121,16 @@ def _fill_roles(slab, starts, n_words, coins, permutations, n_columns, block):  
             for i in range(n_samples):
                 a = np.uint64(starts[r] + permutations[role, i] * 8)
                 b = np.uint64(i * n_columns + to)
-                for k in range(np.uint64(n_words)):
-                    block[b + k] = slab[a + k]
+                if n_words == 8:
+                    w0, w1, w2, w3 = slab[a], slab[a + one], slab[a + two], slab[a + three]
+                    w4, w5, w6 = slab[a + four], slab[a + five], slab[a + six]
+                    w7 = slab[a + seven]
+                    block[b], block[b + one], block[b + two], block[b + three] = w0, w1, w2, w3
+                    block[b + four], block[b + five], block[b + six] = w4, w5, w6
+                    block[b + seven] = w7
+                else:
+                    for k in range(np.uint64(n_words)):
+                        block[b + k] = slab[a + k]
 
 
 def draw_coins(rng: np.random.Generator, n_runs: int, n_roles: int) -> np.ndarray:
@@ -272,8 +285,9 @@ def _fill_block(
     n_explored = n_roles * len(starts) * length
     n_columns = -(-(n_explored + carried.shape[1]) // 8) * 8
     block = _reuse(scratch, "block", n_samples, n_columns)
-    block[:, n_explored:] = 0
-    block[:, n_explored : n_explored + carried.shape[1]] = carried
+    end = n_explored + carried.shape[1]
+    block[:, n_explored:end] = carried
+    block[:, end:] = 0
     _fill_roles(
         slab.reshape(-1).view(np.uint64), starts, length // 8, coins, context.permutations,
         n_columns // 8, block.reshape(-1).view(np.uint64),

@@ -210,11 +210,11 @@ def choose_pool(
     for kind in kinds:
         statistic = scaled_statistic(evidence, kind, strata)
         flat = statistic.ravel()
-        n_best = min(size, len(flat))
-        best = np.argpartition(flat, max(len(flat) - n_best - 1, 0))[len(flat) - n_best :]
+        best = np.flatnonzero(flat > 0)  # most columns made no split: partitioning zeros is slow
+        if len(best) > size:
+            best = best[np.argpartition(flat[best], len(best) - size)[len(best) - size :]]
         # Ties by column number would favour features over probes: break them by place first.
-        order = np.lexsort((best // n_features, best % n_features, -flat[best]))
-        ranking = best[order][flat[best[order]] > 0]
+        ranking = best[np.lexsort((best // n_features, best % n_features, -flat[best]))]
         rankings.append(ranking)
         outstanding.update(ranking[flat[ranking] > outstanding_from(statistic)].tolist())
     chosen: dict[int, None] = {}

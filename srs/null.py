@@ -54,6 +54,7 @@ def null_p_values(
     chosen = np.arange(len(observed))
     if coarse and n_null >= MIN_COARSE:
         least = np.partition(null, n_null - n_null // 10)[n_null - n_null // 10]
+        least = max(least, np.nextafter(null.min(), np.inf))  # ties at the bottom are no evidence
         null = null[null >= least]
         chosen = np.flatnonzero(observed >= least)
     null = np.sort(null)

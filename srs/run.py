@@ -256,11 +256,13 @@ class Run:
             yield PaperSpec(state.n_rounds, carried, explored)
             return
         n_passes = self._passes_a_round()
+        specs = []
         for p in range(state.n_rounds * n_passes, (state.n_rounds + 1) * n_passes):
             rng = seeds.make_rng(seed, seeds.PASS_ORDER, p)
             slabs = subspace.deal_chunks(self.context.store.n_chunks, shape.slab_chunks, rng)
-            for b, chunk_ids in enumerate(slabs):
-                yield BatchSpec(p, b, chunk_ids, state.pool)
+            specs += [BatchSpec(p, b, chunk_ids, state.pool) for b, chunk_ids in enumerate(slabs)]
+        # The largest first: at the end of a round, workers then wait for a small one at most.
+        yield from sorted(specs, key=lambda spec: -len(spec.chunk_ids))
 
     def _run_spec(self, spec: BatchSpec | PaperSpec) -> tuple[BatchEvidence, list[Tree]]:
         if isinstance(spec, PaperSpec):
