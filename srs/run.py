@@ -33,6 +33,8 @@ from srs.tree import Tree, TreeSettings, TreeTarget, save_trees
 
 ROUND_TREES = 16  # fewest trees between two looks at the evidence in default mode
 PAPER_TREES = 1_000  # iterations of paper mode where no limit is given
+MIN_SCREEN = 50  # samples of a node whose columns are screened: smaller ones say little
+STABLE_SHARE = 0.01  # of the relevant set, that may change in a round that counts as unchanged
 CHECKPOINT_SECONDS = 5.0
 
 
@@ -125,7 +127,7 @@ def make_context(store: FeatureStore, settings: Settings) -> Context:
     train, held_out = _split_samples(store.n_samples, settings)
     tree = TreeSettings(
         criterion, settings.max_features, settings.max_depth, settings.min_samples_leaf,
-        screen_size=max(2, len(train) // 10), peak_size=20,
+        screen_size=min(len(train), max(len(train) // 10, MIN_SCREEN)), peak_size=20,
     )  # fmt: skip
     permutations = seeds.probe_permutations(
         settings.seed, n_roles, store.n_samples, (train, held_out)
@@ -292,7 +294,8 @@ class Run:
         relevant = self._decide(coarse=True).relevant
         if self.paper:
             relevant = np.union1d(relevant, state.relevant)  # F never shrinks
-        changed = not np.array_equal(relevant, state.relevant)
+        n_changed = len(np.setxor1d(relevant, state.relevant, assume_unique=True))
+        changed = n_changed > STABLE_SHARE * len(relevant)
         state.unchanged = 0 if changed else state.unchanged + 1
         state.relevant = relevant
         if changed or not self.paper or state.n_trees % 100 == 0:
