@@ -1,12 +1,13 @@
 """Evidence to p-values, q-values and verdicts.
 
 The null is what the probes of like features show (`srs.strata`), for each kind of evidence by
-itself; how a p-value comes from it is in `srs.null`. The kinds are combined by Bonferroni, with
-weights where one finds very many features (`kind_weights`). The relevant set is the largest one
-that keeps two promises: the expected share of false features is at most the false discovery rate
-(Benjamini-Hochberg), and with 95 % confidence the share itself is. Lists of hundreds are bound by
-the first, short ones by the second: an expectation of 10 % says little of a list of ten. The
-knockoff+ filter is a second opinion, or the rule on wish.
+itself; how a p-value comes from it is in `srs.null`. The kinds are combined by weighted Bonferroni
+(`kind_weights`). The relevant set is the largest one that keeps two promises: the expected share
+of false features is at most the false discovery rate (Benjamini-Hochberg), and either at most a
+quarter of a false feature is expected in all, or the share itself is kept with 99 % confidence.
+Lists of hundreds are bound by the first, lists of ten or twenty by the second: an expected share
+of 10 % would be two false features among twenty. The knockoff+ filter is a second opinion, or the
+rule on wish.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
-from scipy.special import pdtrik
+from scipy.special import ndtri, pdtr, pdtrik
 
 from srs.evidence import Evidence
 from srs.null import Tail, null_p_values
 from srs.subspace import Pool
 
-CONFIDENCE = 0.95  # that the share of false features is at most the false discovery rate
+CONFIDENCE = 0.99  # that the share of false features is at most the false discovery rate
+FEW_FALSE = 0.25  # expected false features, up to which no such confidence is asked for
 PERCENTILE_SAMPLE = 10_000  # features that percentiles of the evidence are taken from
+KIND_SHARES = {"used": 0.3, "screened": 0.5, "peak": 0.2}  # of the error rate, see `kind_weights`
 KNOWN_SHARE = 0.85  # of the error rate goes to the kind that finds most, where it finds very many
 MANY_FOUND = 100  # features, at which half of that share does
 CLEARLY_NULL = 0.05  # a feature with a larger p-value is called irrelevant
@@ -44,12 +47,14 @@ class Decision:
     q_value  float64: false discovery rate at which the feature would just be relevant
     verdict  uint8: values of Verdict
     tails    for each kind of evidence, the tail of the null of each stratum
+    weights  for each kind of evidence, its share of the error rate
     """
 
     p_value: np.ndarray
     q_value: np.ndarray
     verdict: np.ndarray
     tails: dict[str, list[Tail]] = field(default_factory=dict)
+    weights: dict[str, float] = field(default_factory=dict)
 
     @property
     def relevant(self) -> np.ndarray:
@@ -78,7 +83,8 @@ def decide(
     drawn = evidence.n_drawn > 0
     if excluded is not None:
         drawn[excluded] = False
-    p_value, tails = combined_p_values(evidence, kinds, _members(strata, drawn), fdr, coarse)
+    members = _members(strata, drawn)
+    p_value, tails, weights = combined_p_values(evidence, kinds, members, fdr, coarse)
     q_value = np.ones_like(p_value)
     q_value[drawn] = q_values(p_value[drawn])
     verdict = np.full(len(p_value), Verdict.UNDECIDED, np.uint8)
@@ -87,7 +93,7 @@ def decide(
         verdict[drawn & knockoff_plus(evidence, kinds, fdr, strata)] = Verdict.RELEVANT
     else:
         verdict[drawn & (q_value <= fdr)] = Verdict.RELEVANT
-    return Decision(p_value, q_value, verdict, tails)
+    return Decision(p_value, q_value, verdict, tails, weights)
 
 
 def _members(strata: np.ndarray | None, drawn: np.ndarray) -> list[np.ndarray | None]:
@@ -104,8 +110,11 @@ def combined_p_values(
     strata: list[np.ndarray | None],
     fdr: float,
     coarse: bool,
-) -> tuple[np.ndarray, dict[str, list[Tail]]]:
-    """p-values of features by place: the smallest of the kinds, each divided by its weight."""
+) -> tuple[np.ndarray, dict[str, list[Tail]], dict[str, float]]:
+    """p-values of features by place: the smallest of the kinds, each divided by its weight.
+
+    Also the tails of each kind, and the weights.
+    """
     n_features = len(evidence.n_drawn)
     small: list[tuple[np.ndarray, np.ndarray]] = []
     tails: dict[str, list[Tail]] = {}
@@ -113,15 +122,16 @@ def combined_p_values(
         p_value, tails[kind] = kind_p_values(evidence, kind, strata, coarse=True)
         at = np.flatnonzero(p_value < 1.0)
         small.append((at, p_value[at]))
-    weights = kind_weights([count_rejected(p_value, n_features, fdr) for _, p_value in small])
+    n_found = [count_rejected(p_value, n_features, fdr) for _, p_value in small]
+    weights = kind_weights(dict(zip(kinds, n_found, strict=True)))
     combined = np.ones(n_features)
-    for kind, (at, p_value), weight in zip(kinds, small, weights, strict=True):
+    for (kind, weight), (at, p_value) in zip(weights.items(), small, strict=True):
         if coarse:
             combined[at] = np.minimum(combined[at], p_value / weight)
         else:
             p_value = kind_p_values(evidence, kind, strata, coarse=False)[0]
             np.minimum(combined, np.divide(p_value, weight, out=p_value), out=combined)
-    return combined, tails
+    return combined, tails, weights
 
 
 def kind_p_values(
@@ -137,20 +147,23 @@ def kind_p_values(
     return p_value, tails
 
 
-def kind_weights(n_found: list[int]) -> np.ndarray:
+def kind_weights(n_found: dict[str, int]) -> dict[str, float]:
     """How the error rate is shared among the kinds, from how many features each finds alone.
 
-    Equal shares (Bonferroni) where few are found: no kind is known to see best. Where one finds
-    hundreds, most goes to it: weak effects of that kind gain up to three times, and what another
-    kind alone sees is seldom so weak that a tenth of the rate is too little.
+    Where few are found, fixed shares: no kind is known to see best, and choosing one by a handful
+    of features would break the rate. Where one kind finds hundreds, most goes to it: weak effects
+    of that kind gain, and what another alone sees is seldom so weak that a tenth is too little.
 
-    >>> kind_weights([0, 0, 0]).round(2).tolist(), kind_weights([50, 900, 300]).round(2).tolist()
-    ([0.33, 0.33, 0.33], [0.08, 0.84, 0.08])
+    >>> kind_weights({"used": 0, "screened": 0, "peak": 0})
+    {'used': 0.3, 'screened': 0.5, 'peak': 0.2}
+    >>> {k: round(w, 2) for k, w in kind_weights({"used": 5, "screened": 900, "peak": 30}).items()}
+    {'used': 0.07, 'screened': 0.88, 'peak': 0.05}
     """
-    most = max(n_found)
-    weights = np.zeros(len(n_found))
-    weights[int(np.argmax(n_found))] = KNOWN_SHARE * most / (most + MANY_FOUND)
-    weights += (1.0 - weights.sum()) / len(weights)
+    best = max(n_found, key=lambda kind: n_found[kind])
+    known = KNOWN_SHARE * n_found[best] / (n_found[best] + MANY_FOUND)
+    total = sum(KIND_SHARES[kind] for kind in n_found)
+    weights = {kind: (1.0 - known) * KIND_SHARES[kind] / total for kind in n_found}
+    weights[best] += known
     return weights
 
 
@@ -174,7 +187,7 @@ def knockoff_plus(
     A feature competes with its own (first) probe: the difference of their best evidence is as
     likely positive as negative if the feature is irrelevant. Needs at least 1 / fdr discoveries.
     """
-    best = np.zeros((2, len(evidence.n_drawn)))
+    best = np.zeros((2, len(evidence.n_drawn)), np.float32)
     for kind in kinds:
         best = np.maximum(best, scaled_statistic(evidence, kind, strata)[:2])
     lead = best[0] - best[1]
@@ -217,9 +230,9 @@ def decide_paper(evidence: Evidence, draws: int, share: float) -> Decision:
 def q_values(p_values: np.ndarray) -> np.ndarray:
     """The smallest false discovery rate at which each feature would be selected.
 
-    At a cut that selects k features, n x p false ones are expected (Benjamini-Hochberg), and with
-    confidence CONFIDENCE there are at most the Poisson quantile of that. The larger of the two,
-    as a share of k, is the rate at that cut.
+    At a cut that selects k features, n x p false ones are expected (Benjamini-Hochberg). With
+    confidence CONFIDENCE there are at most the Poisson quantile of that, which counts where more
+    than FEW_FALSE are expected. The larger of the two, as a share of k, is the rate at that cut.
 
     >>> import numpy as np
     >>> q_values(np.array([0.001, 0.2, 1.0])).round(3).tolist()
@@ -232,7 +245,7 @@ def q_values(p_values: np.ndarray) -> np.ndarray:
     expected = p_values[order] * n
     ranks = np.arange(1, len(order) + 1)
     rate = expected / ranks
-    few = rate < 1.0  # elsewhere the quantile, which is slow to compute, changes nothing
+    few = (rate < 1.0) & (expected > FEW_FALSE)  # elsewhere the quantile, slow to compute, is idle
     rate[few] = np.maximum(expected[few], poisson_quantile(expected[few])) / ranks[few]
     ranked[order] = np.minimum(np.minimum.accumulate(rate[::-1])[::-1], 1.0)
     return ranked
@@ -240,10 +253,12 @@ def q_values(p_values: np.ndarray) -> np.ndarray:
 
 def poisson_quantile(mean: np.ndarray) -> np.ndarray:
     """The smallest k with P(Poisson(mean) <= k) >= CONFIDENCE; beyond 1,000 by its normal limit."""
-    quantile: np.ndarray = np.ceil(mean + 1.645 * np.sqrt(mean))
+    quantile: np.ndarray = np.ceil(mean + ndtri(CONFIDENCE) * np.sqrt(mean))
     small = mean < 1_000
-    quantile[small] = np.ceil(np.maximum(pdtrik(CONFIDENCE, np.maximum(mean[small], 1e-9)), 0.0))
-    quantile[mean < -np.log(CONFIDENCE)] = 0.0
+    means = np.maximum(mean[small], 1e-9)
+    found = np.ceil(np.maximum(pdtrik(CONFIDENCE, means), 0.0))
+    one_less = np.maximum(found - 1.0, 0.0)  # rounding in pdtrik may make it one too large
+    quantile[small] = np.where(pdtr(one_less, means) >= CONFIDENCE, one_less, found)
     return quantile
 
 

@@ -26,7 +26,7 @@ from srs.memory import (
     threads_that_fit,
 )
 from srs.run import Run, make_context, with_resident_codes
-from srs.stopping import trees_to_meet_a_pair
+from srs.stopping import trees_to_meet_a_clique
 from srs.store import FeatureStore, open_store
 from srs.subspace import Pool
 from srs.theory import expected_iterations
@@ -122,7 +122,7 @@ def plan(
         resident, store_mem(shape), projected_mem(shape, threads, resident),
         batch_mem(shape, resident), coordinator_mem(shape.n_features, shape.n_roles), allowed_mem,
         seconds_a_tree, seconds_a_pass, trees / run.trees_a_pass * seconds_a_pass,
-        trees_to_meet_a_pair(shape), shape.n_features,
+        trees_to_meet_a_clique(shape, 2), shape.n_features,
     )  # fmt: skip
 
 

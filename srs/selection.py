@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from srs.basis import describe_basis
 from srs.batch import Context
 from srs.checkpoint import remove_checkpoint
 from srs.config import Settings
@@ -70,7 +71,7 @@ def select(
     settings     any further field of `srs.config.Settings`
 
     >>> import numpy as np, srs
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> X = rng.normal(size=(300, 40))
     >>> store = srs.ingest(X, target=(X[:, 3] + X[:, 7] > 0).astype(int))
     >>> srs.select(store, seed=1).relevant_names
@@ -143,6 +144,9 @@ def make_result(context: Context, outcome: Outcome, threads: int) -> Result:
             "ungrouped": signals.left_out,
             "minimal": np.sort(context.store.feature_ids[signals.minimal]).tolist(),
             "verdicts": _verdict_counts(table),
+            "basis": describe_basis(
+                outcome.state.evidence, outcome.decision, context.settings, context.strata
+            ),
             "history": [{"n_trees": t, "n_relevant": r} for t, r in outcome.state.history],
             "evidence": _histograms(context, outcome),
             "prediction": _prediction(context, outcome, target.labels),

@@ -44,7 +44,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     --------
     >>> import numpy as np
     >>> from srs import SRSSelector
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> X = rng.normal(size=(300, 40))
     >>> y = (X[:, 3] + X[:, 7] > 0).astype(int)
     >>> SRSSelector(random_state=1).fit(X, y).get_support(indices=True).tolist()

@@ -2,37 +2,44 @@
 
 A run ends when its relevant set is stable, but never because nothing was found early: first every
 feature must have been drawn often enough for its evidence to be known, and, where it can be had
-for a bounded effort, a pair of features that matter only together must have had its chance.
+for a bounded effort, pairs and triples of features that matter only together must have had their
+chance.
 """
 
 from __future__ import annotations
+
+from math import comb, factorial, log2
 
 from srs.memory import RunShape
 
 MIN_TREES = 100
 MIN_DRAWS = 10  # draws of every feature: evidence is a mean over draws
 LARGE_NODE = 65  # samples a node large enough to show a partner: a tree has N / 65 of them
-PAIR_CHANCES = 6  # times that a pair is expected to show before a run may end
-PAIR_EFFORT = 2.5e10  # samples x columns x trees that may be spent on pairs: half a minute
+CLIQUE_CHANCES = 6  # times that a clique is expected to show before a run may end
+CLIQUE_EFFORT = {2: 2.5e10, 3: 2.5e9}  # samples x columns x trees by degree: half a minute, 3 s
 
 
-def trees_to_meet_a_pair(shape: RunShape) -> float:
-    """Expected trees until one of a pair without effects of their own shows the other.
+def trees_to_meet_a_clique(shape: RunShape, degree: int) -> float:
+    """Expected trees until `degree` features that matter only together show.
 
-    Both must be in the subspace, and at some large node one of them must be chosen, which happens
-    as to any column; then the other stands out among the samples of the children. The number grows
-    with the square of the features, whatever the size of the subspace.
+    All must be in the subspace, and along one path of large nodes all but one must be chosen,
+    which happens to them as to any column; then the last stands out among the samples below. For
+    a pair the number grows with the square of the features, whatever the size of the subspace.
     """
     n_columns = shape.n_roles * shape.subspace_size + shape.max_carried
-    both = (shape.subspace_size / shape.n_features) ** 2
+    together = (shape.subspace_size / shape.n_features) ** degree
     n_nodes = max(1.0, shape.n_samples / LARGE_NODE)
-    return n_columns / (2 * n_nodes * both)
+    n_paths = n_nodes * comb(int(log2(n_nodes)), degree - 2)  # ancestors of a node: log2 of nodes
+    chance = factorial(degree) * n_paths * together / n_columns ** (degree - 1)
+    return 1.0 / chance if chance else float("inf")
 
 
 def least_trees(shape: RunShape, trees_a_pass: int) -> int:
     """Trees that must be grown before a run may end because its relevant set is stable."""
-    drawn = max(MIN_TREES, MIN_DRAWS * trees_a_pass)
     n_columns = shape.n_roles * shape.subspace_size + shape.max_carried
-    for_pairs = PAIR_CHANCES * trees_to_meet_a_pair(shape)
-    affordable = for_pairs * n_columns * shape.n_samples <= PAIR_EFFORT
-    return max(drawn, int(for_pairs)) if affordable else drawn
+    least = max(MIN_TREES, MIN_DRAWS * trees_a_pass)
+    for degree, effort in CLIQUE_EFFORT.items():
+        n_trees = CLIQUE_CHANCES * trees_to_meet_a_clique(shape, degree)
+        if n_trees * n_columns * shape.n_samples <= effort:
+            least = max(least, int(n_trees))
+    return least

@@ -22,7 +22,7 @@ LEVELS = {
     "theory": 1, "config": 1, "store": 1, "executors": 1, "memory": 1, "kernels": 1, "null": 1,
     "groups": 1,
     "strata": 2, "stopping": 2, "decision": 2, "checkpoint": 2, "report": 2,
-    "ingest": 3, "batch": 3, "result": 3,
+    "ingest": 3, "batch": 3, "result": 3, "basis": 3,
     "run": 4, "selection": 5, "planning": 5, "selector": 6, "cli": 7, "demo": 7,
 }  # fmt: skip
 # Outside packages that only these rooms may import.

@@ -4,7 +4,7 @@ import numpy as np
 
 import srs
 from srs.memory import plan_shape
-from srs.stopping import MIN_DRAWS, MIN_TREES, least_trees, trees_to_meet_a_pair
+from srs.stopping import MIN_DRAWS, MIN_TREES, least_trees, trees_to_meet_a_clique
 
 
 def shape_of(n_features, n_samples=1000, n_roles=2):
@@ -15,7 +15,7 @@ def shape_of(n_features, n_samples=1000, n_roles=2):
 
 
 def test_pairs_cost_the_square_of_the_features():
-    small, large = (trees_to_meet_a_pair(shape_of(p)) for p in (5_000, 50_000))
+    small, large = (trees_to_meet_a_clique(shape_of(p), 2) for p in (5_000, 50_000))
     assert 8 < large / small < 12  # ten times the features in ten times larger subspaces
 
 
@@ -27,8 +27,15 @@ def test_every_feature_is_drawn_enough():
 
 def test_pairs_are_waited_for_where_that_is_affordable():
     shape = shape_of(5_000, n_samples=500)
-    assert least_trees(shape, 10) > 3 * trees_to_meet_a_pair(shape)
+    assert least_trees(shape, 10) > 3 * trees_to_meet_a_clique(shape, 2)
     assert least_trees(shape_of(50_000), 10) == max(MIN_TREES, MIN_DRAWS * 10)
+
+
+def test_triples_are_waited_for_among_few_features():
+    few = shape_of(30, n_samples=1_500, n_roles=8)
+    assert least_trees(few, 1) > 3 * trees_to_meet_a_clique(few, 3) > MIN_TREES / 2
+    many = shape_of(500, n_samples=1_500, n_roles=4)
+    assert least_trees(many, 3) < trees_to_meet_a_clique(many, 3)
 
 
 def test_a_run_does_not_end_because_nothing_was_found_early():

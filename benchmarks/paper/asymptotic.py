@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Line, reference_folder
-from benchmarks.paper.output import (
+from benchmarks.output import (
     append_rows,
     new_figure,
     print_table,
@@ -31,7 +31,7 @@ from benchmarks.paper.output import (
 from srs.theory import asymptotic_binary_importances, asymptotic_importances
 from srs.tree import TreeSettings, TreeTarget, grow
 
-NAME = "asymptotic"
+NAME = "paper/asymptotic"
 N_TREES = 10_000
 SIZES = (10, 100, 1_000, N_TREES)
 COLUMNS = ("problem", "feature", "printed", "exact", "n_trees", "forest", "standard_error")

@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 
 import srs
-from benchmarks.paper.data import make_madelon_like
-from benchmarks.paper.output import (
+from benchmarks.output import (
     append_rows,
     new_figure,
     print_table,
@@ -38,13 +37,14 @@ from benchmarks.paper.output import (
     results_path,
     save_figure,
 )
+from benchmarks.paper.data import make_madelon_like
 from srs.config import Settings
 from srs.executors import LocalExecutor
 from srs.kernels import ensure_compiled
 from srs.run import Run, make_context, with_resident_codes
 from srs.store import FeatureStore
 
-NAME = "figure_7_4_1"
+NAME = "paper/figure_7_4_1"
 N_RELEVANT = 20
 KEY = ("n_samples", "n_features", "n_informative", "seed", "max_trees", "q", "mode", "alpha")
 COLUMNS = (*KEY, "n_trees", "n_true", "n_false", "f1", "seconds")

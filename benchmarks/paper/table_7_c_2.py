@@ -12,8 +12,7 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -21,19 +20,19 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 import srs
 from benchmarks.measure import Line, reference_folder
-from benchmarks.paper.data import load
-from benchmarks.paper.output import (
-    append_rows,
+from benchmarks.output import (
     new_figure,
     print_table,
     read_rows,
     results_path,
+    run_missing,
     save_figure,
 )
+from benchmarks.paper.data import load
 from srs.config import Settings
 from srs.run import make_context
 
-NAME = "table_7_c_2"
+NAME = "paper/table_7_c_2"
 COLUMNS = ("data", "n_rows", "method", "split", "accuracy", "n_relevant", "seconds")
 ITERATIONS = 10_000
 FOREST_TREES = 1_000
@@ -53,10 +52,6 @@ class Task:
     n_rows: int
     method: str
     split: int
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return self.data, str(self.n_rows), self.method, str(self.split)
 
 
 def plan(data: str, n_rows: int, methods: Sequence[str], n_splits: int) -> list[Task]:
@@ -102,24 +97,7 @@ def _forest_accuracy(task: Task, name: str, share: float) -> float:
 
 def run_tasks(tasks: Sequence[Task], seconds: float = float("inf"), processes: int = 2) -> None:
     """Run what the CSV lacks, until the time is over."""
-    done = {tuple(row[c] for c in COLUMNS[:4]) for row in read_rows(f"{NAME}.csv")}
-    waiting = [task for task in tasks if task.key not in done]
-    deadline = monotonic() + seconds
-
-    def in_time() -> Iterator[Task]:
-        for task in waiting:
-            if monotonic() > deadline:
-                return
-            yield task
-
-    with get_context("spawn").Pool(processes) as pool:
-        pending: list[Any] = []
-        for task in in_time():
-            pending.append(pool.apply_async(work, (task,)))
-            while len(pending) > processes:
-                append_rows(f"{NAME}.csv", COLUMNS, [pending.pop(0).get()])
-        for result in pending:
-            append_rows(f"{NAME}.csv", COLUMNS, [result.get()])
+    run_missing(f"{NAME}.csv", COLUMNS, 4, tasks, work, seconds, processes)
 
 
 @dataclass(frozen=True)

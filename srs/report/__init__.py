@@ -8,7 +8,8 @@ the document that `srs.result` writes as result.json, made by `srs.selection`:
     shape      subspace_size, slab_features, n_probes, n_held_out
     outcome    stop_reason, n_trees, n_passes, relevant, pinned, verdicts, history (relevant
                features against trees), evidence (histograms), prediction; groups of relevant
-               features, ungrouped (how many are in none), minimal (ids that are enough)
+               features, ungrouped (how many are in none), minimal (ids that are enough); basis
+               (what the verdicts rest on, see `srs.basis`)
     measured   seconds, memory, threads, versions: what differs between equal runs
 """
 

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from srs.report import background, features, overview
+from srs.report.basis import basis
 from srs.report.markup import prose
 from srs.report.prediction import prediction
 from srs.report.signals import signals
@@ -33,6 +34,7 @@ def render_html(document: Mapping[str, Any], table: pa.Table) -> str:
         overview.evidence(document),
         prediction(document),
         background.verdicts(document, table),
+        basis(document),
         background.data(document),
         background.settings(document),
         background.cost(document),

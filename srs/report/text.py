@@ -127,7 +127,8 @@ def promise(document: Mapping[str, Any]) -> str:
     rate = percent(settings["fdr"])
     return (
         f"At a false discovery rate of {settings['fdr']:g}: the expected share of false features "
-        f"in the list is at most {rate}, and with 95 % confidence the share itself is, too."
+        f"in the list is at most {rate}; and either at most a quarter of a false feature is "
+        f"expected in all, or the share itself is at most {rate} with 99 % confidence."
     )
 
 

@@ -1,18 +1,24 @@
-"""Where the scripts write: `benchmarks/results/paper`, one CSV and one figure each."""
+"""What long benchmarks write: CSV files and figures under `benchmarks/results`.
+
+Rows are saved as they are measured, and what is in the CSV already is not measured again.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from multiprocessing import get_context
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-RESULTS = Path(__file__).resolve().parents[1] / "results" / "paper"
+RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def results_path(name: str) -> Path:
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    return RESULTS / name
+    path = RESULTS / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def read_rows(name: str) -> list[dict[str, str]]:
@@ -32,6 +38,30 @@ def append_rows(name: str, columns: Sequence[str], rows: Iterable[dict[str, Any]
         if is_new:
             writer.writeheader()
         writer.writerows(rows)
+
+
+def run_missing(
+    name: str, columns: Sequence[str], n_keys: int, tasks: Iterable[Any],
+    work: Callable[[Any], dict[str, Any]], seconds: float = float("inf"), processes: int = 2,
+) -> None:  # fmt: skip
+    """Add work(task) to a CSV for each task that it lacks, until the time is over.
+
+    The first n_keys columns tell tasks apart; a task is a dataclass with fields of these names.
+    """
+    keys = columns[:n_keys]
+    done = {tuple(row[c] for c in keys) for row in read_rows(name)}
+    waiting = [t for t in tasks if tuple(str(getattr(t, c)) for c in keys) not in done]
+    deadline = monotonic() + seconds
+    with get_context("spawn").Pool(processes) as pool:
+        pending: list[Any] = []
+        for task in waiting:
+            if monotonic() > deadline:
+                break
+            pending.append(pool.apply_async(work, (task,)))
+            while len(pending) > processes:
+                append_rows(name, columns, [pending.pop(0).get()])
+        for result in pending:
+            append_rows(name, columns, [result.get()])
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

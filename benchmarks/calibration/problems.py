@@ -1,0 +1,144 @@
+"""Data with a known truth: nulls of several shapes and kinds, and eight kinds of signal.
+
+Relevance is that of thesis 2.4.1: a feature is relevant if, given some set of other features, it
+tells of the target. So features that are only correlated with a cause are relevant too (given the
+empty set they tell of the target), and so are the redundant combinations of a madelon-like
+problem. Irrelevant are those that are independent of the target given whatever else is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.datasets import make_classification
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A matrix, its target, and the ids of its relevant features."""
+
+    X: np.ndarray
+    y: np.ndarray
+    relevant: np.ndarray
+
+    @property
+    def is_regression(self) -> bool:
+        return self.y.dtype.kind == "f"
+
+
+def madelon_like(rng: np.random.Generator) -> Problem:
+    """Clusters on the corners of a cube of 5 dimensions, 15 combinations of these, 480 noise."""
+    X, y = make_classification(
+        600, 500, n_informative=5, n_redundant=15, n_clusters_per_class=16, class_sep=1.5,
+        flip_y=0.01, shuffle=False, random_state=int(rng.integers(2**31)),
+    )  # fmt: skip
+    return Problem(X, y, np.arange(20))
+
+
+def linear(rng: np.random.Generator) -> Problem:
+    """Ten effects from weak to strong on the odds of two classes, 490 noise."""
+    X = rng.normal(size=(300, 500))
+    score = X[:, :10] @ np.linspace(0.3, 1.2, 10)
+    return Problem(X, _two_classes(score, rng), np.arange(10))
+
+
+def chain(rng: np.random.Generator) -> Problem:
+    """Four binary features; the k-th tells of the target only through the parity of the first k."""
+    X = rng.integers(0, 2, (1_500, 300))
+    parities = np.cumsum(X[:, :4], axis=1) % 2
+    which = np.searchsorted([0.4, 0.7, 0.87], rng.random(len(X)))
+    return Problem(X, parities[np.arange(len(X)), which], np.arange(4))
+
+
+def clique(rng: np.random.Generator) -> Problem:
+    """A pair and a triple that matter only together: their parities make four classes; 25 noise."""
+    X = rng.integers(0, 2, (1_500, 30))
+    pair, triple = X[:, 0] ^ X[:, 1], X[:, 2] ^ X[:, 3] ^ X[:, 4]
+    y = 2 * pair + triple
+    noisy = rng.random(len(y)) < 0.1
+    y[noisy] = rng.integers(0, 4, noisy.sum())
+    return Problem(X, y, np.arange(5))
+
+
+def correlated_blocks(rng: np.random.Generator) -> Problem:
+    """Fifty blocks of ten with correlation 0.9; one feature in each of five blocks has an effect.
+
+    The other nine of these blocks tell of the target as well, so fifty features are relevant.
+    """
+    shared, own = rng.normal(size=(300, 50, 1)), rng.normal(size=(300, 50, 10))
+    X = (np.sqrt(0.9) * shared + np.sqrt(0.1) * own).reshape(300, 500)
+    score = X[:, 0:50:10] @ np.linspace(0.5, 1.2, 5)
+    return Problem(X, _two_classes(score, rng), np.arange(50))
+
+
+def many_classes(rng: np.random.Generator) -> Problem:
+    """Ten classes; each of ten features is shifted in two of them."""
+    y = rng.integers(0, 10, 600)
+    X = rng.normal(size=(600, 500))
+    for f in range(10):
+        X[:, f] += (0.5 + 0.1 * f) * ((y == f) | (y == (f + 3) % 10))
+    return Problem(X, y, np.arange(10))
+
+
+def imbalance(rng: np.random.Generator) -> Problem:
+    """One sample in twenty is of the rare class; ten features are shifted in it."""
+    y = (np.arange(1_000) < 50).astype(int)
+    X = rng.normal(size=(1_000, 500))
+    X[:, :10] += y[:, None] * np.linspace(0.4, 1.2, 10)
+    return Problem(X, y, np.arange(10))
+
+
+def interactions(rng: np.random.Generator) -> Problem:
+    """A numeric target: Friedman's five features, and a pair that matters by its product alone."""
+    X = rng.random((500, 500))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
+    y += 10 * X[:, 3] + 5 * X[:, 4] + 40 * (X[:, 5] - 0.5) * (X[:, 6] - 0.5)
+    return Problem(X, y + rng.normal(size=500), np.arange(7))
+
+
+def _two_classes(score: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return (rng.random(len(score)) < 1 / (1 + np.exp(-2 * score))).astype(int)
+
+
+ROWS: dict[str, Callable[[np.random.Generator], Problem]] = {
+    make.__name__: make
+    for make in (madelon_like, linear, chain, clique, correlated_blocks, many_classes, imbalance,
+                 interactions)
+}  # fmt: skip
+INTERACTION_ROWS = ("madelon_like", "chain", "clique", "interactions")
+
+NULL_SHAPES = ((60, 40), (200, 300), (80, 1_500), (300, 3_200))  # samples, features
+NULL_FEATURES = ("numbers", "genotypes", "binary", "mixed")
+NULL_TARGETS = ("balanced", "imbalanced", "five classes", "numeric")
+
+
+def null(shape: int, run: int, rng: np.random.Generator) -> Problem:
+    """No feature tells of the target; kinds of features and targets take turns over the runs."""
+    n, p = NULL_SHAPES[shape]
+    X = _null_features(NULL_FEATURES[run % 4], n, p, rng)
+    target = NULL_TARGETS[run // 4 % 4]
+    y: np.ndarray
+    if target == "numeric":
+        y = rng.normal(size=n)
+    elif target == "five classes":
+        y = rng.permutation(np.arange(n) % 5)
+    else:
+        y = rng.permutation(np.arange(n) < (n // 2 if target == "balanced" else n // 10)).astype(
+            int
+        )
+    return Problem(X, y, np.empty(0, np.int64))
+
+
+def _null_features(kind: str, n: int, p: int, rng: np.random.Generator) -> np.ndarray:
+    if kind == "numbers":
+        return rng.normal(size=(n, p))
+    if kind == "genotypes":
+        return rng.binomial(2, rng.uniform(0.05, 0.5, p), (n, p)).astype(float)
+    if kind == "binary":
+        return (rng.random((n, p)) < rng.uniform(0.1, 0.9, p)).astype(float)
+    few, many = rng.integers(0, 2, (n, p)), rng.integers(0, 200, (n, p))
+    mixed: np.ndarray = np.where(np.arange(p) % 2, few, many).astype(float)
+    mixed[rng.random((n, p)) < 0.05] = np.nan
+    return mixed
