@@ -30,12 +30,6 @@ def default_mode(problem: Problem, seed: int) -> np.ndarray:
     return srs.select(store, fdr=RATE, seed=seed, threads=1).relevant_ids
 
 
-def knockoff_rule(problem: Problem, seed: int) -> np.ndarray:
-    """`srs.select` with the knockoff+ filter."""
-    store = srs.ingest(problem.X, target=problem.y)
-    return srs.select(store, fdr=RATE, seed=seed, rule="knockoff", threads=1).relevant_ids
-
-
 def paper_rule(problem: Problem, seed: int) -> np.ndarray:
     """Algorithm 7.1 with its probe rule: subspaces of a tenth, half of it carried, 2,000 trees."""
     store = srs.ingest(problem.X, target=problem.y)
@@ -96,7 +90,6 @@ def _forest(kind: str, problem: Problem, seed: int, n_trees: int, **settings: ob
 
 METHODS: dict[str, Callable[[Problem, int], np.ndarray]] = {
     "srs": default_mode,
-    "srs, knockoff+": knockoff_rule,
     "paper's rule": paper_rule,
     "BorutaPy": boruta,
     "Altmann": altmann,
