@@ -4,7 +4,7 @@ The null is what the probes of like features show (`srs.strata`), for each kind 
 itself; how a p-value comes from it is in `srs.null`. The kinds are combined by weighted Bonferroni
 (`kind_weights`). The relevant set is the largest one that keeps two promises: the expected share
 of false features is at most the false discovery rate (Benjamini-Hochberg), and either at most a
-quarter of a false feature is expected in all, or the share itself is kept with 99 % confidence.
+quarter of a false feature is expected in all, or the share itself is kept with 99.9 % confidence.
 Lists of hundreds are bound by the first, lists of ten or twenty by the second: an expected share
 of 10 % would be two false features among twenty. The knockoff+ filter is a second opinion, or the
 rule on wish.
@@ -22,7 +22,7 @@ from srs.evidence import Evidence
 from srs.null import Tail, null_p_values
 from srs.subspace import Pool
 
-CONFIDENCE = 0.99  # that the share of false features is at most the false discovery rate
+CONFIDENCE = 0.999  # that the share of false features is at most the false discovery rate
 FEW_FALSE = 0.25  # expected false features, up to which no such confidence is asked for
 PERCENTILE_SAMPLE = 10_000  # features that percentiles of the evidence are taken from
 KIND_SHARES = {"used": 0.3, "screened": 0.5, "peak": 0.2}  # of the error rate, see `kind_weights`
