@@ -19,6 +19,7 @@ from benchmarks.madelon_data import load_madelon, widen
 from benchmarks.measure import Line, reference_folder, temporary_folder, write_codes_store
 
 N_SEEDS = int(os.environ.get("SRS_BENCH_SEEDS", "20"))
+MILLION_SEEDS = 3
 Made = tuple[np.ndarray, np.ndarray, np.ndarray]  # X, y, ids of the relevant features
 
 
@@ -45,6 +46,7 @@ def run() -> Iterator[Line]:
     yield _over_seeds("XOR pair among 5,000, N = 2,000", make_xor, 2_000, 2)
     yield from _golub()
     yield from _genotypes()
+    yield from _madelon_million()
 
 
 def _madelon() -> Iterator[Line]:
@@ -69,6 +71,40 @@ def _madelon() -> Iterator[Line]:
         "median 20 and 0 false, never more than 2 false",
         bool(np.median(true) == 20 and np.median(false) == 0 and max(false) <= 2),
     )
+
+
+def _madelon_million() -> Iterator[Line]:
+    """Madelon among a million features, within 2 GB: the store is written in blocks."""
+    data = load_madelon()
+    if data is None:
+        return
+    X, y, relevant = data
+    n_features = 1_000_000
+    codes = widen(X, relevant, 20_000, 0)
+    noise = np.setdiff1d(np.arange(len(codes)), relevant)
+    for seed in range(MILLION_SEEDS):
+
+        def codes_of(first: int, n: int, seed: int = seed) -> np.ndarray:
+            if first == 0:
+                return codes
+            rng = np.random.default_rng((seed, first))
+            block = codes[rng.choice(noise, n)]
+            return rng.permuted(block, axis=1)
+
+        with temporary_folder() as folder:
+            write_codes_store(folder / "m.zarr", codes_of, n_features, y)
+            start = perf_counter()
+            result = srs.select(folder / "m.zarr", seed=seed, memory="2GB")
+            seconds = perf_counter() - start
+        n_true = int(np.isin(result.relevant_ids, relevant).sum())
+        n_false = len(result.relevant_ids) - n_true
+        yield Line(
+            f"madelon among 1,000,000 in 2 GB, seed {seed}",
+            f"{n_true} of 20, {n_false} false, {result.n_trees} trees, {seconds:.0f} s, "
+            f"{result.peak_mem / 1e9:.2f} GB",
+            "at least 19 of 20, at most 2 false",
+            n_true >= 19 and n_false <= 2,
+        )
 
 
 def _spread(values: list[int]) -> str:
