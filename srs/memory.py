@@ -18,6 +18,8 @@ from srs.subspace import subspace_limit
 
 MB = 1 << 20
 INTERPRETER_MEM = 265 * MB  # fresh `srs select` with kernels and writers loaded; see DESIGN.md
+WORKER_MEM = 215 * MB  # fresh Dask worker with kernels loaded
+HELD_RESULTS = 3  # results of one thread that wait in its worker to be fetched
 DEFAULT_MEM = 2 * 10**9  # where nothing is said; fixed, so that answers do not depend on the day
 SLAB_SUBSPACES = 4  # subspaces that one slab is cut into
 MIN_SUBSPACE, MAX_SUBSPACE = 250, 10_000
@@ -124,6 +126,30 @@ def projected_mem(shape: RunShape, threads: int, resident: bool = False) -> int:
     loop = coordinator_mem(shape.n_features, shape.n_roles)
     store = store_mem(shape) if resident else 0
     return INTERPRETER_MEM + loop + store + threads * batch_mem(shape, resident)
+
+
+def worker_mem(shape: RunShape, slots: int, resident: bool = False) -> int:
+    """Bytes that a Dask worker process is predicted to hold with `slots` batches at once.
+
+    It knows nothing of all features but which are categorical (a byte each); results that are not
+    fetched yet wait in it.
+    """
+    waiting = HELD_RESULTS * result_mem(shape)
+    store = store_mem(shape) if resident else 0
+    a_slot = batch_mem(shape, resident) + waiting
+    return WORKER_MEM + shape.n_features + store + slots * a_slot
+
+
+def result_mem(shape: RunShape) -> int:
+    """Bytes of the evidence that one batch returns."""
+    return (12 * shape.n_roles + 10) * shape.slab_chunks * shape.chunk_features
+
+
+def worker_slots(shape: RunShape, threads: int, allowed_mem: int) -> int:
+    """How many batches a worker of so many threads may hold at once, at least one."""
+    while threads > 1 and worker_mem(shape, threads) > allowed_mem:
+        threads -= 1
+    return threads
 
 
 def slab_chunks(n_features: int, chunk_features: int, subspace_size: int) -> int:

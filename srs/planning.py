@@ -12,8 +12,9 @@ from time import perf_counter
 from typing import Any
 
 from srs import batch, seeds, subspace
-from srs.batch import BatchSpec, Context
+from srs.batch import BatchSpec
 from srs.config import Settings
+from srs.context import Context, make_context, with_resident_codes
 from srs.executors import LocalExecutor
 from srs.kernels import ensure_compiled
 from srs.memory import (
@@ -25,7 +26,7 @@ from srs.memory import (
     store_mem,
     threads_that_fit,
 )
-from srs.run import Run, make_context, with_resident_codes
+from srs.run import Run
 from srs.stopping import trees_to_meet_a_pair
 from srs.store import FeatureStore, open_store
 from srs.subspace import Pool

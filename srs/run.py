@@ -8,7 +8,8 @@ threads, interruptions or the order of columns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -16,20 +17,16 @@ from typing import Any
 import numpy as np
 
 from srs import batch, decision, seeds, subspace
-from srs.batch import BatchSpec, Context, PaperSpec
+from srs.batch import BatchSpec, PaperSpec
 from srs.checkpoint import FILE_NAME, read_checkpoint, write_checkpoint
-from srs.config import Settings
+from srs.context import Context
 from srs.decision import Decision
-from srs.errors import CheckpointError, InputError, RunInterrupted, SettingsError
+from srs.errors import CheckpointError, RunInterrupted
 from srs.evidence import BatchEvidence, Evidence
 from srs.executors import Executor
-from srs.memory import plan_shape, projected_mem
 from srs.stopping import least_trees
-from srs.store import FeatureStore
-from srs.store.layout import TILE, Target
-from srs.strata import find_strata
 from srs.subspace import Pool
-from srs.tree import Tree, TreeSettings, TreeTarget, save_trees
+from srs.tree import Tree, save_trees
 
 ROUND_TREES = 16  # fewest trees between two looks at the evidence in default mode
 PAPER_TREES = 1_000  # iterations of paper mode where no limit is given
@@ -98,79 +95,11 @@ class Outcome:
     seconds: dict[str, float]
 
 
-def make_context(store: FeatureStore, settings: Settings) -> Context:
-    """Check the settings against the store, plan the memory, and gather what batches share.
-
-    Nothing of the codes is read here: what does not fit is refused before any reading.
-    """
-    target = store.target(settings.target)
-    criterion = _criterion(settings, target)
-    pinned = np.unique(store.places_of(store.find_ids(settings.pinned)))
-    tree_target = (
-        TreeTarget.of_values(target.values)
-        if target.task == "regression"
-        else TreeTarget.of_classes(target.values, target.n_classes)
-    )
-    n_roles = settings.n_roles(store.n_features)
-    shape = plan_shape(
-        n_samples=store.n_samples,
-        n_features=store.n_features,
-        chunk_features=store.chunk_features,
-        n_roles=n_roles,
-        max_carried=settings.max_carried + len(pinned),
-        n_outputs=tree_target.n_classes,
-        allowed_mem=settings.allowed_mem,
-        subspace_size=settings.subspace_size,
-    )
-    train, held_out = _split_samples(store.n_samples, settings)
-    tree = TreeSettings(
-        criterion, settings.max_features, settings.max_depth, settings.min_samples_leaf,
-        screen_size=max(2, len(train) // 10), peak_size=20,
-    )  # fmt: skip
-    permutations = seeds.probe_permutations(
-        settings.seed, n_roles, store.n_samples, (train, held_out)
-    )
-    return Context(
-        store, settings, shape, tree_target, tree, train, held_out, permutations,
-        batch.categorical_places(store), pinned, find_strata(store, n_roles - 1),
-    )  # fmt: skip
-
-
-def _criterion(settings: Settings, target: Target) -> str:
-    numeric = target.task == "regression"
-    if settings.criterion is None:
-        return "variance" if numeric else "entropy"
-    if (settings.criterion == "variance") != numeric:
-        raise SettingsError(
-            f"criterion {settings.criterion!r} does not fit the target {target.name!r}, "
-            f"which is a {target.task} target."
-        )
-    return settings.criterion
-
-
-def _split_samples(n_samples: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    n_held_out = round(settings.holdout * n_samples)
-    order = seeds.make_rng(settings.seed, seeds.HOLDOUT).permutation(n_samples)
-    held_out = np.sort(order[:n_held_out]).astype(np.int32)
-    return np.sort(order[n_held_out:]).astype(np.int32), held_out
-
-
-def with_resident_codes(context: Context, threads: int) -> Context:
-    """The context with the whole store in memory, where that fits beside `threads` batches.
-
-    The answer is the same; what is read again and again otherwise is read once.
-    """
-    store, shape = context.store, context.shape
-    if projected_mem(shape, threads, resident=True) > context.settings.allowed_mem:
-        return context
-    codes = store.empty_chunks(store.n_chunks)
-    for chunk in range(store.n_chunks):
-        store.read_chunk(chunk, codes[chunk])
-    return replace(context, resident=codes.reshape(-1, store.n_samples, TILE))
-
-
 class Run:
-    """One run of the loop, on one executor, with or without a folder for checkpoints."""
+    """One run of the loop, on one executor, with or without a folder for checkpoints.
+
+    task: what the executor applies to specs, if it is remote (`srs.worker`); None: here
+    """
 
     def __init__(
         self,
@@ -178,7 +107,9 @@ class Run:
         executor: Executor,
         folder: Path | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        task: Callable[[Any], tuple[BatchEvidence, list[Tree]]] | None = None,
     ) -> None:
+        self.task = partial(batch.run_spec, context) if task is None else task
         self.context = context
         self.settings = context.settings
         self.executor = executor
@@ -233,7 +164,7 @@ class Run:
         state = self.state
         specs = list(self._specs())
         self._n_specs = len(specs)
-        for evidence, trees in self.executor.map(self._run_spec, specs[state.n_batches :]):
+        for evidence, trees in self.executor.map(self.task, specs[state.n_batches :]):
             self._merge(evidence, trees)
         self._changing = True
         state.n_rounds += 1
@@ -263,11 +194,6 @@ class Run:
             specs += [BatchSpec(p, b, chunk_ids, state.pool) for b, chunk_ids in enumerate(slabs)]
         # The largest first: at the end of a round, workers then wait for a small one at most.
         yield from sorted(specs, key=lambda spec: -len(spec.chunk_ids))
-
-    def _run_spec(self, spec: BatchSpec | PaperSpec) -> tuple[BatchEvidence, list[Tree]]:
-        if isinstance(spec, PaperSpec):
-            return batch.run_paper_tree(self.context, spec)
-        return batch.run_batch(self.context, spec)
 
     def _merge(self, evidence: BatchEvidence, trees: list[Tree]) -> None:
         state = self.state
@@ -436,11 +362,3 @@ class Run:
             f"{self.folder}: run the same again with --resume to continue.",
             str(self.folder),
         )
-
-
-def require_samples(context: Context) -> None:
-    """Refuse targets that leave nothing to learn among the training samples."""
-    target = context.target
-    learned = target.values if len(target.values) else target.classes
-    if len(np.unique(learned[context.train])) < 2:
-        raise InputError("the target has a single value among the training samples.")

@@ -31,7 +31,7 @@ from benchmarks.paper.output import (
     save_figure,
 )
 from srs.config import Settings
-from srs.run import make_context
+from srs.context import make_context
 
 NAME = "table_7_c_2"
 COLUMNS = ("data", "n_rows", "method", "split", "accuracy", "n_relevant", "seconds")

@@ -14,7 +14,7 @@ from typing import Any
 
 import typer
 
-from srs.errors import CheckpointError, MemoryBudgetError, RunInterrupted, SRSError
+from srs.errors import CheckpointError, ClusterError, MemoryBudgetError, RunInterrupted, SRSError
 
 EXIT_CODES = {
     0: "done",
@@ -22,6 +22,7 @@ EXIT_CODES = {
     2: "wrong usage or input: options, data, feature store, result folder",
     3: "the memory allowed is too small; the message says how much is needed",
     4: "the checkpoint cannot be continued: missing, damaged or of another run",
+    5: "the cluster failed: no scheduler or workers, other versions there, or workers lost",
     130: "interrupted (Ctrl-C or SIGTERM); `srs select` continues with --resume",
 }
 
@@ -33,6 +34,8 @@ def exit_code(error: BaseException) -> int:
         return 3
     if isinstance(error, CheckpointError):
         return 4
+    if isinstance(error, ClusterError):
+        return 5
     return 2 if isinstance(error, SRSError) else 1
 
 

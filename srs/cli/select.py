@@ -24,7 +24,9 @@ def select(
     ],
     memory: Annotated[
         str | None,
-        typer.Option(help="Memory that the process may hold, as 512MB or 4GB. Default: 2GB."),
+        typer.Option(
+            help="Memory that the process, or each worker, may hold, as 4GB. Default: 2GB."
+        ),
     ] = None,
     fdr: Annotated[
         float, typer.Option(help="False discovery rate of the list: between 0 and 1.")
@@ -35,6 +37,14 @@ def select(
     threads: Annotated[
         int | None,
         typer.Option(min=1, help="Threads; the answer does not depend on it. Default: all cores."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Worker processes to start here, of --threads each (default 1)."),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Dask scheduler to use, as tcp://10.0.0.1:8786."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -93,6 +103,8 @@ def select(
       srs select wide.zarr --memory 512MB --fdr 0.1 --seed 0 --threads 2 --out run1
       srs select wide.zarr --out run1 --max-seconds 3600 --pinned age --pinned sex
       srs select wide.zarr --out run1 --resume
+      srs select wide.zarr --out run1 --memory 1GB --workers 4
+      srs select wide.zarr --out run1 --memory 1GB --scheduler tcp://10.0.0.1:8786
       srs select wide.zarr --mode paper --max-trees 10000 --holdout 0.2 --json
     """
     with reported(as_json):
@@ -103,6 +115,7 @@ def select(
             "target": target, "pinned": pinned, "subspace_size": subspace_size,
             "max_trees": max_trees, "max_passes": max_passes, "max_seconds": max_seconds,
             "holdout": holdout, "keep_trees": keep_trees, "resume": resume,
+            "executor": choose_executor(workers, scheduler),
         }  # fmt: skip
         try:
             _select(store, folder, settings, as_json)
@@ -128,6 +141,13 @@ def _select(store: Path, folder: Path, settings: dict[str, Any], as_json: bool) 
         typer.echo(json.dumps(summary(result, folder), indent=1))
     else:
         typer.echo(render_terminal(result.document, str(folder)), nl=False)
+
+
+def choose_executor(workers: int | None, scheduler: str | None) -> int | str | None:
+    """What `srs.select` takes as its executor."""
+    if workers is not None and scheduler is not None:
+        raise SettingsError("--workers starts processes and --scheduler uses others: choose one.")
+    return workers if scheduler is None else scheduler
 
 
 def default_folder(store: Path) -> Path:

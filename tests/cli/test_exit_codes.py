@@ -15,6 +15,7 @@ from srs.cli.progress import LINE_SECONDS, describe_ingest, describe_run, shown
 from srs.cli.select import default_folder, prepare_folder
 from srs.errors import (
     CheckpointError,
+    ClusterError,
     InputError,
     MemoryBudgetError,
     RunInterrupted,
@@ -33,6 +34,7 @@ from tests.cli.conftest import run_srs
         (StoreError("a"), 2),
         (MemoryBudgetError("a", 2, 1), 3),
         (CheckpointError("a"), 4),
+        (ClusterError("a"), 5),
         (RunInterrupted("a"), 130),
         (KeyboardInterrupt(), 130),
         (ZeroDivisionError("a"), 1),
