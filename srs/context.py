@@ -77,6 +77,7 @@ def make_context(store: FeatureStore, settings: Settings) -> Context:
         n_outputs=max(1, target.n_classes),
         allowed_mem=settings.allowed_mem,
         subspace_size=settings.subspace_size,
+        round_size=settings.round_size,
     )
     return gather_context(store, settings, shape, pinned, find_strata(store, n_roles - 1))
 

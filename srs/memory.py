@@ -21,7 +21,7 @@ INTERPRETER_MEM = 265 * MB  # fresh `srs select` with kernels and writers loaded
 WORKER_MEM = 215 * MB  # fresh Dask worker with kernels loaded
 HELD_RESULTS = 3  # results of one thread that wait in its worker to be fetched
 DEFAULT_MEM = 2 * 10**9  # where nothing is said; fixed, so that answers do not depend on the day
-SLAB_SUBSPACES = 4  # subspaces that one slab is cut into
+SLAB_SUBSPACES = 4  # subspaces that one slab is cut into; fewer if a round has fewer trees
 MIN_SUBSPACE, MAX_SUBSPACE = 250, 10_000
 SUBSPACE_SHARE = 10  # a subspace is a tenth of the features, between the two
 
@@ -152,10 +152,10 @@ def worker_slots(shape: RunShape, threads: int, allowed_mem: int) -> int:
     return threads
 
 
-def slab_chunks(n_features: int, chunk_features: int, subspace_size: int) -> int:
-    """Chunks in a slab: about SLAB_SUBSPACES subspaces, such that slabs are nearly equal."""
+def slab_chunks(n_features: int, chunk_features: int, subspace_size: int, n_subspaces: int) -> int:
+    """Chunks in a slab: about so many subspaces, such that slabs are nearly equal."""
     n_chunks = -(-n_features // chunk_features)
-    n_slabs = max(1, round(n_features / (SLAB_SUBSPACES * subspace_size)))
+    n_slabs = max(1, round(n_features / (n_subspaces * subspace_size)))
     return -(-n_chunks // min(n_slabs, n_chunks))
 
 
@@ -169,18 +169,20 @@ def plan_shape(
     n_outputs: int,
     allowed_mem: int,
     subspace_size: int | None = None,
+    round_size: int | None = None,
 ) -> RunShape:
     """The shape of a run within `allowed_mem`, or MemoryBudgetError with both numbers.
 
     The subspace is a tenth of the features, at least 250 (but no more than a third of them, or
     all trees would be alike) and at most 10,000, made smaller until two batches fit, so that the
     same shape, and so the same answer, serves 1 or 2 threads.
-    A given `subspace_size` is kept, and must fit once.
+    A given `subspace_size` is kept, and must fit once. A slab has no more trees than a round.
     """
 
     def shape_of(q: int) -> RunShape:
         q = max(1, min(q, n_features))
-        chunks = slab_chunks(n_features, chunk_features, q)
+        n_subspaces = min(SLAB_SUBSPACES, round_size or SLAB_SUBSPACES)
+        chunks = slab_chunks(n_features, chunk_features, q, n_subspaces)
         return RunShape(
             n_samples, n_features, chunk_features, q, chunks, n_roles, max_carried, n_outputs
         )

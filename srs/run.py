@@ -7,6 +7,7 @@ threads, interruptions or the order of columns.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,19 +19,22 @@ import numpy as np
 
 from srs import batch, decision, seeds, subspace
 from srs.batch import BatchSpec, PaperSpec
-from srs.checkpoint import FILE_NAME, read_checkpoint, write_checkpoint
+from srs.checkpoint import has_checkpoint, read_checkpoint, write_checkpoint
 from srs.context import Context
 from srs.decision import Decision
-from srs.errors import CheckpointError, RunInterrupted
+from srs.errors import CheckpointError, RunInterrupted, SRSError
 from srs.evidence import BatchEvidence, Evidence
 from srs.executors import Executor
 from srs.stopping import least_trees
 from srs.subspace import Pool
 from srs.tree import Tree, save_trees
 
-ROUND_TREES = 16  # fewest trees between two looks at the evidence in default mode
+ROUND_TREES = 16  # fewest trees between two looks at the evidence where nothing is said
 PAPER_TREES = 1_000  # iterations of paper mode where no limit is given
-CHECKPOINT_SECONDS = 5.0
+CHECKPOINT_SECONDS = 5.0  # between two checkpoints within a round
+CHECKPOINT_SHARE = 0.05  # of the time may be spent on writing them
+
+log = logging.getLogger("srs")
 
 
 @dataclass(frozen=True)
@@ -40,15 +44,21 @@ class Progress:
     n_trees            trees grown so far
     n_passes           passes over all features so far (a fraction within a pass)
     n_relevant         features found relevant at the last look
+    n_rounds           rounds finished
+    round_ended        whether the last of them has just ended
     seconds            wall time so far
     remaining_seconds  estimate of what is left; None while it is unknown
+    figures            what is known of the workers; empty for threads of this process
     """
 
     n_trees: int
     n_passes: float
     n_relevant: int
+    n_rounds: int
+    round_ended: bool
     seconds: float
     remaining_seconds: float | None
+    figures: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -127,8 +137,10 @@ class Run:
         self._started = self._saved = monotonic()
         self._n_restored = 0
         self._n_specs = 0
+        self._save_seconds = 0.0
         self._changing = False  # while the state is between two states that can be continued
         self.trees_a_pass = self._count_trees_a_pass()
+        self.round_batches = self._count_round_batches()
         self.least_trees = least_trees(context.shape, self.trees_a_pass)
 
     def _count_trees_a_pass(self) -> int:
@@ -147,15 +159,37 @@ class Run:
             )
         return n_trees
 
+    def _count_round_batches(self) -> int:
+        """Batches of a round: whole passes, or as few as have `round_size` trees."""
+        n_slabs = self._n_slabs()
+        size = self.settings.round_size
+        if size is None:
+            return n_slabs * max(1, -(-ROUND_TREES // self.trees_a_pass))
+        n_batches = -(-size * n_slabs // self.trees_a_pass)
+        return n_batches if n_batches < n_slabs else -(-n_batches // n_slabs) * n_slabs
+
+    def _n_slabs(self) -> int:
+        return -(-self.context.store.n_chunks // self.context.shape.slab_chunks)
+
     # -- the loop ---------------------------------------------------------------------------
 
     def run(self) -> Outcome:
-        """Run to the end. Ctrl-C writes a checkpoint (with a folder) and raises RunInterrupted."""
+        """Run to the end.
+
+        Ctrl-C and errors leave a checkpoint, if the run has a folder; Ctrl-C is a RunInterrupted.
+        """
         try:
             while (reason := self._stop_reason()) is None:
                 self._run_round()
         except KeyboardInterrupt:
-            raise self._interrupted() from None
+            folder = None if self.folder is None else str(self.folder)
+            raise RunInterrupted(f"the run was interrupted: {self._keep()}", folder) from None
+        except SRSError as error:
+            error.args = (f"{error} {self._keep().capitalize()}", *error.args[1:])
+            raise
+        except Exception:
+            self._keep()
+            raise
         self.seconds["total"] = monotonic() - self._started
         self.context.scratch.clear()  # its memory is needed for the tables of all features
         return Outcome(self.state, self._decide(), reason, self._n_passes(), self.seconds)
@@ -171,9 +205,8 @@ class Run:
         state.n_batches = 0
         self._look()
         self._changing = False
-        self._report()
-        if self.folder is not None and monotonic() - self._saved > CHECKPOINT_SECONDS:
-            self.save()
+        self._report(round_ended=True)
+        self._save_if_due()
 
     def _specs(self) -> Iterator[BatchSpec | PaperSpec]:
         """The batches of the present round."""
@@ -186,12 +219,16 @@ class Run:
             )  # fmt: skip
             yield PaperSpec(state.n_rounds, carried, explored)
             return
-        n_passes = self._passes_a_round()
+        n_slabs = self._n_slabs()
+        first = state.n_rounds * self.round_batches
         specs = []
-        for p in range(state.n_rounds * n_passes, (state.n_rounds + 1) * n_passes):
-            rng = seeds.make_rng(seed, seeds.PASS_ORDER, p)
-            slabs = subspace.deal_chunks(self.context.store.n_chunks, shape.slab_chunks, rng)
-            specs += [BatchSpec(p, b, chunk_ids, state.pool) for b, chunk_ids in enumerate(slabs)]
+        slabs: list[np.ndarray] = []
+        for at in range(first, first + self.round_batches):
+            p, b = divmod(at, n_slabs)
+            if b == 0 or not slabs:
+                rng = seeds.make_rng(seed, seeds.PASS_ORDER, p)
+                slabs = subspace.deal_chunks(self.context.store.n_chunks, shape.slab_chunks, rng)
+            specs.append(BatchSpec(p, b, slabs[b], state.pool))
         # The largest first: at the end of a round, workers then wait for a small one at most.
         yield from sorted(specs, key=lambda spec: -len(spec.chunk_ids))
 
@@ -211,6 +248,8 @@ class Run:
         if state.n_batches < self._n_specs:
             self._changing = False
             self._report()
+            if monotonic() - self._saved > CHECKPOINT_SECONDS:
+                self._save_if_due()
 
     def _look(self) -> None:
         """Decide, note what changed, and choose what the next round carries."""
@@ -242,13 +281,10 @@ class Run:
 
     # -- when to stop -----------------------------------------------------------------------
 
-    def _passes_a_round(self) -> int:
-        return max(1, -(-ROUND_TREES // self.trees_a_pass))
-
     @property
     def round_trees(self) -> int:
         """Trees between two looks at the evidence."""
-        return 1 if self.paper else self._passes_a_round() * self.trees_a_pass
+        return 1 if self.paper else -(-self.round_batches * self.trees_a_pass // self._n_slabs())
 
     def _n_passes(self) -> float:
         return self.state.n_trees / self.trees_a_pass
@@ -292,13 +328,14 @@ class Run:
             seconds = min(seconds, max(0.0, settings.max_seconds - self._elapsed()))
         return seconds
 
-    def _report(self) -> None:
+    def _report(self, round_ended: bool = False) -> None:
         if self.on_progress is not None:
             state = self.state
             self.on_progress(
                 Progress(
-                    state.n_trees, self._n_passes(), len(state.relevant), self._elapsed(),
-                    self._remaining_seconds(),
+                    state.n_trees, self._n_passes(), len(state.relevant), state.n_rounds,
+                    round_ended, self._elapsed(), self._remaining_seconds(),
+                    self.executor.figures(),
                 )
             )  # fmt: skip
 
@@ -325,13 +362,37 @@ class Run:
         arrays |= {"pool_places": state.pool.places, "pool_roles": state.pool.roles,
                    "pool_outstanding": state.pool.outstanding,
                    "relevant": state.relevant, "votes": state.votes}  # fmt: skip
+        started = monotonic()
         write_checkpoint(self.folder, header, arrays)
         self._saved = monotonic()
+        self._save_seconds = self._saved - started
+
+    def _save_if_due(self) -> None:
+        """Write a checkpoint after each round; where rounds are short, less often.
+
+        A checkpoint that cannot be written does not end the run: the one before stays.
+        """
+        if self.folder is None:
+            return
+        if monotonic() - self._saved < self._save_seconds / CHECKPOINT_SHARE:
+            return
+        try:
+            self.save()
+        except OSError as error:
+            self._saved = monotonic()
+            log.warning("%s", self._not_saved(error))
+
+    def _not_saved(self, error: OSError) -> str:
+        assert self.folder is not None
+        kept = "the one before it is kept" if has_checkpoint(self.folder) else "there is none yet"
+        return f"the checkpoint in {self.folder} could not be written ({error.strerror}); {kept}."
 
     def restore(self) -> None:
         """Continue from the checkpoint in the folder of the run."""
         assert self.folder is not None
-        header, arrays = read_checkpoint(self.folder)
+        header, arrays, notice = read_checkpoint(self.folder)
+        if notice is not None:
+            log.warning("%s", notice)
         mine, its = self._identity(), header["identity"]
         if mine != its:
             names = [k for k in mine["settings"] if mine["settings"][k] != its["settings"].get(k)]
@@ -350,15 +411,19 @@ class Run:
         )  # fmt: skip
         self._n_restored = self.state.n_trees
 
-    def _interrupted(self) -> RunInterrupted:
+    def _keep(self) -> str:
+        """Save what was gathered, if it can be continued; a sentence that says where it is."""
         if self.folder is None:
-            return RunInterrupted("the run was interrupted; it had no folder for a checkpoint.")
-        if not self._changing:
-            self.save()
-        elif not (self.folder / FILE_NAME).exists():
-            return RunInterrupted("the run was interrupted before its first checkpoint.")
-        return RunInterrupted(
-            f"the run was interrupted after {self.state.n_trees} trees; its checkpoint is in "
-            f"{self.folder}: run the same again with --resume to continue.",
-            str(self.folder),
+            return "it had no folder for a checkpoint."
+        trouble = ""
+        if not self._changing and self.state.n_trees > self._n_restored:
+            try:
+                self.save()
+            except OSError as error:
+                trouble = self._not_saved(error) + " "
+        if not has_checkpoint(self.folder):
+            return trouble + "it had not yet reached its first checkpoint."
+        return trouble + (
+            f"what was gathered is in the checkpoint in {self.folder} ({self.state.n_trees} trees "
+            f"were grown): run the same again with --resume to continue."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -71,6 +72,24 @@ def reported(as_json: bool) -> Iterator[None]:
         raise typer.Exit(exit_code(error)) from None
     finally:
         signal.signal(signal.SIGTERM, former)
+
+
+@contextmanager
+def notices_shown(as_json: bool) -> Iterator[None]:
+    """Show what the library warns of on stderr, in one line each."""
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            text = record.getMessage()
+            line = json.dumps({"event": "notice", "message": text}) if as_json else f"srs: {text}"
+            print(line, file=sys.stderr, flush=True)
+
+    log, handler = logging.getLogger("srs"), Handler(logging.WARNING)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
 
 
 class StopRequest:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from srs.cli import progress
-from srs.cli.failures import StopRequest, reported
+from srs.cli.failures import StopRequest, notices_shown, reported
+from srs.cli.figures import write_figures
 from srs.errors import SettingsError
 
 if TYPE_CHECKING:
     from srs.run import Progress
+
+ROUNDS_A_LINE = {"paper": 100}  # a round of paper mode is one tree
 
 
 def select(
@@ -67,6 +71,13 @@ def select(
         int | None,
         typer.Option(help="Features explored by a tree. Default: from memory and data."),
     ] = None,
+    round_size: Annotated[
+        int | None,
+        typer.Option(
+            help="Trees between two looks at the evidence; more keep more workers busy. Default: "
+            "a pass over all features."
+        ),
+    ] = None,
     max_trees: Annotated[
         int | None, typer.Option(help="Most trees. Default: no limit (paper mode: 1000).")
     ] = None,
@@ -88,15 +99,24 @@ def select(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Start anew where OUT holds a result or checkpoint.")
     ] = False,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="File for figures in Prometheus' text format, written each round."
+        ),
+    ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print only JSON on stdout, and no progress.")
+        bool,
+        typer.Option(
+            "--json", help="Print only JSON: the result on stdout, a line a round on stderr."
+        ),
     ] = False,
 ) -> None:
     """Find the relevant features of a feature store.
 
     Writes result.json, features.parquet and report.html into OUT. The run ends when its list of
-    features no longer changes, or at a limit. Ctrl-C keeps what was done: the same command with
-    --resume continues.
+    features no longer changes, or at a limit. Ctrl-C and SIGTERM keep what was done: the same
+    command with --resume continues. Without a terminal it logs one line a round.
 
     \b
     Examples:
@@ -113,26 +133,40 @@ def select(
         settings: dict[str, Any] = {
             "fdr": fdr, "memory": memory, "seed": seed, "threads": threads, "mode": mode,
             "target": target, "pinned": pinned, "subspace_size": subspace_size,
-            "max_trees": max_trees, "max_passes": max_passes, "max_seconds": max_seconds,
+            "round_size": round_size, "max_trees": max_trees, "max_passes": max_passes,
+            "max_seconds": max_seconds,
             "holdout": holdout, "keep_trees": keep_trees, "resume": resume,
             "executor": choose_executor(workers, scheduler),
         }  # fmt: skip
         try:
-            _select(store, folder, settings, as_json)
+            _select(store, folder, settings, as_json, figures)
         finally:
             with contextlib.suppress(OSError):  # only an empty folder goes: nothing came of it
                 folder.rmdir()
 
 
-def _select(store: Path, folder: Path, settings: dict[str, Any], as_json: bool) -> None:
+def _select(
+    store: Path, folder: Path, settings: dict[str, Any], as_json: bool, figures: Path | None
+) -> None:
     from srs.cli.report import summary
     from srs.report import render_terminal
     from srs.selection import select as run_selection
 
-    with StopRequest(quiet=as_json) as stop, progress.shown("select", as_json) as show:
+    live = sys.stderr.isatty() and not as_json
+    every = ROUNDS_A_LINE.get(settings["mode"], 1)
+    with (
+        notices_shown(as_json),
+        StopRequest(quiet=as_json) as stop,
+        progress.shown("select", as_json) as show,
+    ):
 
         def on_progress(now: Progress) -> None:
-            show(*progress.describe_run(now))
+            if live:
+                show(*progress.describe_run(now))
+            elif now.round_ended and now.n_rounds % every == 0:
+                print(progress.round_line(now, as_json), file=sys.stderr, flush=True)
+            if now.round_ended and figures is not None:
+                write_figures(figures, now)
             stop.obey(now.n_trees)
 
         result = run_selection(store, folder=folder, on_progress=on_progress, **settings)
@@ -164,7 +198,7 @@ def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:
 
     This comes before the run: an hour later is no time to learn that nothing can be written.
     """
-    from srs.checkpoint import FILE_NAME, remove_checkpoint
+    from srs.checkpoint import has_checkpoint, remove_checkpoint
     from srs.result import JSON_NAME
 
     if resume and overwrite:
@@ -181,7 +215,7 @@ def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:
             raise SettingsError(
                 f"{folder} holds a result already: choose another --out, or --overwrite."
             )
-        if (folder / FILE_NAME).exists():
+        if has_checkpoint(folder):
             raise SettingsError(
                 f"{folder} holds an interrupted run: continue it with --resume, or start anew "
                 f"with --overwrite."
