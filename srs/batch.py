@@ -319,7 +319,7 @@ class _Outcome:
         used = self.used[:, real]
         return BatchEvidence(
             self.places[real], used, self.screened[:, real], self.peak[:, real],
-            self.splits[real], self.carried, used[0] > used[1], n_trees, self.votes, seconds,
+            self.splits[real], self.carried, np.empty(0, np.bool_), n_trees, self.votes, seconds,
         )  # fmt: skip
 
 

@@ -10,14 +10,15 @@ little of a list of ten. The knockoff+ filter is a second opinion, or the rule o
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
 from scipy.special import pdtrik
 
-from srs.evidence import Evidence
-from srs.null import Tail, null_p_values
+from srs.evidence import PIECE, Evidence
+from srs.null import Tail, find_p_values
 from srs.subspace import Pool
 
 CONFIDENCE = 0.95  # that the share of false features is at most the false discovery rate
@@ -69,15 +70,17 @@ def decide(
     strata    by place: a feature is compared with the probes of its stratum; None: with all
     excluded  places that get no verdict of their own (pinned features)
     rule      "tail": by q-values; "knockoff": by the knockoff+ filter
-    coarse    leave p-values above 0.1 at 1: the relevant set is the same, for a fraction of the
-              time and memory
+    coarse    leave p-values above 0.1, and rates above fdr, at 1: the relevant set is the same,
+              for a fraction of the time and memory
     """
     drawn = evidence.n_drawn > 0
     if excluded is not None:
         drawn[excluded] = False
     p_value, tails = combined_p_values(evidence, kinds, _members(strata, drawn), coarse)
     q_value = np.ones_like(p_value)
-    q_value[drawn] = q_values(p_value[drawn])
+    # A p-value of 1 has a rate of 1 at any rank.
+    small = _may_be_relevant(p_value, drawn, fdr) if coarse else drawn & (p_value < 1.0)
+    q_value[small] = q_values(p_value[small], int(np.count_nonzero(drawn)))
     verdict = np.full(len(p_value), Verdict.UNDECIDED, np.uint8)
     verdict[drawn & (p_value > CLEARLY_NULL)] = Verdict.IRRELEVANT
     if rule == "knockoff":
@@ -87,29 +90,64 @@ def decide(
     return Decision(p_value, q_value, verdict, tails)
 
 
-def _members(strata: np.ndarray | None, drawn: np.ndarray) -> list[np.ndarray | None]:
-    """Places of each stratum that were drawn; None stands for all places."""
+def _may_be_relevant(p_value: np.ndarray, drawn: np.ndarray, fdr: float) -> np.ndarray:
+    """Features whose rate could be at most `fdr`: bool by place, few of many.
+
+    With m features of p-values up to a cut, no p-value above fdr x m / n has such a rate.
+    """
+    n, cut = max(1, int(np.count_nonzero(drawn))), fdr
+    while True:
+        some = drawn & (p_value <= cut)
+        lower = fdr * np.count_nonzero(some) / n
+        if lower >= cut:
+            return some
+        cut = lower
+
+
+def _members(strata: np.ndarray | None, drawn: np.ndarray) -> Iterator[slice | np.ndarray]:
+    """Places of each stratum that were drawn, one stratum after the other."""
     if strata is None or strata.max(initial=0) == 0:
-        return [None if drawn.all() else np.flatnonzero(drawn)]
-    members = (np.flatnonzero(drawn & (strata == s)) for s in range(int(strata.max()) + 1))
-    return [m for m in members if len(m)]
+        yield slice(None) if drawn.all() else np.flatnonzero(drawn)
+        return
+    for stratum in range(int(strata.max()) + 1):
+        pieces = []
+        for start in range(0, len(strata), PIECE):
+            here = slice(start, start + PIECE)
+            found = np.flatnonzero(drawn[here] & (strata[here] == stratum))
+            pieces.append((start + found).astype(np.int32))
+        members = np.concatenate(pieces)
+        del pieces
+        if len(members):
+            yield members
 
 
 def combined_p_values(
-    evidence: Evidence, kinds: tuple[str, ...], strata: list[np.ndarray | None], coarse: bool
+    evidence: Evidence,
+    kinds: tuple[str, ...],
+    strata: Iterable[slice | np.ndarray],
+    coarse: bool,
 ) -> tuple[np.ndarray, dict[str, list[Tail]]]:
     """p-values of features by place: the smallest of the kinds, times their number."""
     p_value = np.ones(len(evidence.n_drawn))
-    tails: dict[str, list[Tail]] = {}
-    for kind in kinds:
-        statistic = evidence.statistic(kind)
-        tails[kind] = []
-        for members in strata:
-            here = slice(None) if members is None else members
-            found, tail = null_p_values(statistic[0][here], statistic[1:, here].ravel(), coarse)
-            p_value[here] = np.minimum(p_value[here], found * len(kinds))
+    tails: dict[str, list[Tail]] = {kind: [] for kind in kinds}
+    for members in strata:
+        for kind in kinds:
+            chosen, found, tail = find_p_values(
+                evidence.statistic(kind, slice(0, 1), members)[0],
+                _owned(evidence, evidence.statistic(kind, slice(1, None), members)), coarse,
+            )  # fmt: skip
+            at = chosen if isinstance(members, slice) else members[chosen]
+            found *= len(kinds)
+            p_value[at] = np.minimum(p_value[at], found, out=found)
+            del found  # before the next is made
             tails[kind].append(tail)
     return p_value, tails
+
+
+def _owned(evidence: Evidence, statistic: np.ndarray) -> np.ndarray:
+    """The values in one row that may be reordered: a copy, if they are the evidence itself."""
+    shared = np.may_share_memory(statistic, evidence.peak)
+    return statistic.flatten() if shared else statistic.ravel()
 
 
 def knockoff_plus(
@@ -138,10 +176,19 @@ def scaled_statistic(evidence: Evidence, kind: str, strata: np.ndarray | None) -
     """One kind of evidence in units of its mean in the feature's stratum, probes included."""
     statistic = evidence.statistic(kind)
     if strata is None or strata.max(initial=0) == 0:
-        return statistic / np.float32(max(float(statistic.mean()), 1e-30))
-    totals = np.bincount(strata, weights=statistic.mean(axis=0))
-    means = totals / np.maximum(np.bincount(strata), 1)
-    scaled: np.ndarray = statistic / np.maximum(means, 1e-30).astype(np.float32)[strata]
+        mean = np.float32(max(float(statistic.mean()), 1e-30))
+        shared: np.ndarray = np.divide(statistic, mean, out=None if kind == "peak" else statistic)
+        return shared
+    totals, counts = np.zeros(256), np.zeros(256)
+    pieces = [slice(start, start + PIECE) for start in range(0, len(strata), PIECE)]
+    for here in pieces:
+        means = statistic[:, here].mean(axis=0)
+        totals += np.bincount(strata[here], weights=means, minlength=256)
+        counts += np.bincount(strata[here], minlength=256)
+    scale = np.maximum(totals / np.maximum(counts, 1), 1e-30).astype(np.float32)
+    scaled = np.empty_like(statistic) if kind == "peak" else statistic
+    for here in pieces:
+        np.divide(statistic[:, here], scale[strata[here]], out=scaled[:, here])
     return scaled
 
 
@@ -160,8 +207,10 @@ def decide_paper(evidence: Evidence, draws: int, share: float) -> Decision:
     return Decision(lost, lost, verdict)
 
 
-def q_values(p_values: np.ndarray) -> np.ndarray:
+def q_values(p_values: np.ndarray, n: int | None = None) -> np.ndarray:
     """The smallest false discovery rate at which each feature would be selected.
+
+    n: features that were tested, if those with a p-value of 1 were left out
 
     At a cut that selects k features, n x p false ones are expected (Benjamini-Hochberg), and with
     confidence CONFIDENCE there are at most the Poisson quantile of that. The larger of the two,
@@ -171,8 +220,8 @@ def q_values(p_values: np.ndarray) -> np.ndarray:
     >>> q_values(np.array([0.001, 0.2, 1.0])).round(3).tolist()
     [0.003, 1.0, 1.0]
     """
-    n = len(p_values)
-    ranked = np.ones(n)
+    n = len(p_values) if n is None else n
+    ranked = np.ones(len(p_values))
     small = np.flatnonzero(p_values < 1.0)  # the others have a rate of 1 at any rank
     order = small[np.argsort(p_values[small], kind="stable")]
     expected = p_values[order] * n
@@ -210,13 +259,12 @@ def choose_pool(
     for kind in kinds:
         statistic = scaled_statistic(evidence, kind, strata)
         flat = statistic.ravel()
-        best = np.flatnonzero(flat > 0)  # most columns made no split: partitioning zeros is slow
-        if len(best) > size:
-            best = best[np.argpartition(flat[best], len(best) - size)[len(best) - size :]]
+        best = _largest(flat, size)
         # Ties by column number would favour features over probes: break them by place first.
-        ranking = best[np.lexsort((best // n_features, best % n_features, -flat[best]))]
+        ranking = best[np.lexsort((best // n_features, best % n_features, -flat[best]))][:size]
         rankings.append(ranking)
         outstanding.update(ranking[flat[ranking] > outstanding_from(statistic)].tolist())
+        del statistic, flat  # before the next are made
     chosen: dict[int, None] = {}
     for rank in range(size):
         for ranking in rankings:
@@ -231,6 +279,23 @@ def choose_pool(
         np.concatenate([fixed.roles, (columns // n_features).astype(np.uint8)]),
         np.concatenate([fixed.outstanding, stands_out]),
     )
+
+
+def _largest(values: np.ndarray, size: int) -> np.ndarray:
+    """Where the `size` largest of the positive values are, and all that tie with the least."""
+    found = []
+    for start in range(0, len(values), PIECE):
+        piece = values[start : start + PIECE]
+        positive = piece[piece > 0]  # most columns made no split: partitioning zeros is slow
+        least = 0.0
+        if len(positive) > size:
+            least = np.partition(positive, len(positive) - size)[len(positive) - size]
+        found.append(start + np.flatnonzero((piece > 0) & (piece >= least)))
+    best = np.concatenate(found)
+    if len(found) == 1 or len(best) <= size:
+        return best
+    largest: np.ndarray = best[values[best] >= np.sort(values[best])[len(best) - size]]
+    return largest
 
 
 def outstanding_from(statistic: np.ndarray) -> float:

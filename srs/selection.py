@@ -20,17 +20,17 @@ from srs.config import Settings
 from srs.context import Context, make_context, require_samples, with_resident_codes
 from srs.decision import Verdict
 from srs.errors import SettingsError
-from srs.executors import Executor, open_executor
+from srs.executors import Executor, LocalExecutor, open_executor
 from srs.groups import Signals, find_signals
 from srs.kernels import ensure_compiled
 from srs.memory import (
     DEFAULT_MEM,
+    coordinator_projected_mem,
     parse_bytes,
     peak_mem,
     projected_mem,
     threads_that_fit,
-    worker_mem,
-    worker_slots,
+    worker_projected_mem,
 )
 from srs.result import FORMAT, SCHEMA_VERSION, Result
 from srs.run import Outcome, Progress, Run
@@ -93,7 +93,8 @@ def select(
         fdr=fdr, allowed_mem=allowed_mem, seed=seed, mode=mode, pinned=tuple(pinned or ()),
         **settings,
     )  # fmt: skip
-    context = make_context(store, chosen)
+    remote = not (executor is None or isinstance(executor, LocalExecutor))
+    context = make_context(store, chosen, remote)
     ensure_compiled()
     require_samples(context)
     path = None if folder is None else Path(folder)
@@ -102,7 +103,9 @@ def select(
         if resume:
             run.restore()
         outcome = run.run()
-        result = make_result(run.context, outcome, opened)
+        projected = _projected_mem(run.context, opened)
+        del run  # and the codes that it keeps: their memory is needed for the table
+        result = make_result(context, outcome, opened, projected)
     if path is not None:
         remove_checkpoint(path)
     return result
@@ -124,7 +127,7 @@ def _make_run(
     return Run(context, executor, folder, on_progress)
 
 
-def make_result(context: Context, outcome: Outcome, executor: Executor) -> Result:
+def make_result(context: Context, outcome: Outcome, executor: Executor, projected: int) -> Result:
     """Put what a run found into the order of the source's columns."""
     signals, seconds = _signals(context, outcome)
     table = _feature_table(context, outcome)
@@ -170,7 +173,7 @@ def make_result(context: Context, outcome: Outcome, executor: Executor) -> Resul
             "seconds": round(seconds["total"], 3),
             "seconds_by_part": {k: round(v, 3) for k, v in seconds.items()},
             "peak_mem": peak_mem(),
-            "projected_mem": _projected_mem(context, executor),
+            "projected_mem": projected,
             "threads": executor.n_parallel,
             "workers": _workers(context, executor),
             "store": None if context.store.path is None else str(context.store.path),
@@ -185,7 +188,7 @@ def make_result(context: Context, outcome: Outcome, executor: Executor) -> Resul
 def _projected_mem(context: Context, executor: Executor) -> int:
     """Bytes that this process was predicted to hold."""
     if executor.remote:
-        return projected_mem(context.shape, 0)
+        return coordinator_projected_mem(context.shape)
     return projected_mem(context.shape, executor.n_parallel, context.resident is not None)
 
 
@@ -193,10 +196,10 @@ def _workers(context: Context, executor: Executor) -> dict[str, int] | None:
     """What is known of the workers, and the bytes that one of them was predicted to hold."""
     if not executor.remote:
         return None
-    shape, allowed = context.shape, context.settings.allowed_mem
-    slots = worker_slots(shape, executor.n_parallel, allowed)
-    resident = worker_mem(shape, slots, resident=True) <= allowed
-    return {**executor.figures(), "projected_mem": worker_mem(shape, slots, resident)}
+    projected = worker_projected_mem(
+        context.shape, executor.n_parallel, context.settings.allowed_mem
+    )
+    return {**executor.figures(), "projected_mem": projected}
 
 
 def _feature_table(context: Context, outcome: Outcome) -> pa.Table:

@@ -26,13 +26,12 @@ from distributed.comm import CommClosedError
 
 from srs.errors import ClusterError, SettingsError, SRSError
 from srs.executors.launch import check_limits, connect, open_cluster
-from srs.memory import peak_mem
+from srs.memory import FETCHED_RESULTS, peak_mem
 
 S = TypeVar("S")
 R = TypeVar("R")
 
 TASK_SECONDS = 2.0  # small specs are sent together until a task takes about so long
-GATHER_MOST = 16  # specs whose results are fetched at once
 POLL_SECONDS = 1.0
 MAX_LOST = 10  # workers that one task may lose or find hung before the run ends
 FIRST_SECONDS = 600.0  # a worker compiles and reads before its first answer
@@ -135,7 +134,7 @@ class DaskExecutor:
         while waiting and len(flights) < 2 * n_threads + 2:
             n = 1
             if self._mean:
-                most = min(GATHER_MOST, len(waiting) // (2 * n_threads))
+                most = min(FETCHED_RESULTS, len(waiting) // (2 * n_threads))
                 n = min(most, int(TASK_SECONDS / self._mean))
             group = [waiting.popleft() for _ in range(max(1, n))]
             flights.append(_Flight(group, self._submit(function, group), monotonic()))
@@ -177,7 +176,7 @@ class DaskExecutor:
         ready: list[_Flight] = []
         for flight in flights:
             n_specs = sum(len(f.specs) for f in ready)
-            if flight.future.status != "finished" or n_specs + len(flight.specs) > GATHER_MOST:
+            if flight.future.status != "finished" or n_specs + len(flight.specs) > FETCHED_RESULTS:
                 break
             ready.append(flight)
         if not ready:  # cancelled or lost: the scheduler went, and with it all that it knew

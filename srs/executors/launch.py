@@ -34,6 +34,7 @@ def open_cluster(n_workers: int, threads: int, worker_mem: int | None) -> Iterat
         LocalCluster(
             n_workers=n_workers, threads_per_worker=threads, processes=True, memory_limit=limit,
             host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
+            preload=["srs.executors.undisturbed"],
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):  # fmt: skip
