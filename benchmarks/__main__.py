@@ -9,7 +9,17 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("kernel", "share", "store_chunks", "madelon", "verdict", "million", "ingest_npy", "paper")
+NAMES = (
+    "kernel",
+    "share",
+    "store_chunks",
+    "madelon",
+    "verdict",
+    "million",
+    "ingest_npy",
+    "paper",
+    "cluster",
+)
 
 
 def main(names: list[str]) -> int:

@@ -74,7 +74,7 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         return json.loads(arrays.pop("header").tobytes()), arrays
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
