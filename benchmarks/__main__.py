@@ -20,6 +20,7 @@ NAMES = (
     "million",
     "ingest_npy",
     "paper",
+    "cluster",
 )
 
 

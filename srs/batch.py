@@ -7,61 +7,18 @@ the same on any thread, any worker and any retry.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
 from numba import njit
 
 from srs import seeds, subspace
-from srs.config import Settings
+from srs.context import Context
 from srs.evidence import BatchEvidence
-from srs.memory import RunShape
-from srs.store import CATEGORICAL, FeatureStore
 from srs.store.layout import TILE
 from srs.subspace import Pool
-from srs.tree import Importances, Tree, TreeSettings, TreeTarget, grow, predict_tree
-
-
-@dataclass(frozen=True)
-class Context:
-    """What all batches of a run share.
-
-    store        the feature store
-    settings     settings of the run
-    shape        sizes of the run
-    target       what trees learn
-    tree         how trees are grown
-    train        int32: samples that trees see
-    held_out     int32: samples that get predictions only
-    permutations int32 (n_roles, n_samples): row g makes role g of a feature
-    splits_by_subset  bool by place: categorical features of more than two levels; None: no such
-    pinned       int64: places of pinned features
-    strata       uint8 by place: features whose evidence has the same null
-    resident     uint8 (n_tiles, n_samples, 64): the whole store, where it fits; else None
-    scratch      memory that batches use one after the other, see `_reuse`
-    """
-
-    store: FeatureStore
-    settings: Settings
-    shape: RunShape
-    target: TreeTarget
-    tree: TreeSettings
-    train: np.ndarray
-    held_out: np.ndarray
-    permutations: np.ndarray
-    splits_by_subset: np.ndarray | None
-    pinned: np.ndarray
-    strata: np.ndarray
-    resident: np.ndarray | None = None
-    scratch: list[dict[str, np.ndarray]] = field(default_factory=list)
-
-    def borrow_scratch(self) -> dict[str, np.ndarray]:
-        """Memory that no other batch uses now; the batch gives it back at its end."""
-        try:
-            return self.scratch.pop()
-        except IndexError:
-            return {}
+from srs.tree import Importances, Tree, grow, predict_tree
 
 
 @dataclass(frozen=True)
@@ -86,15 +43,6 @@ class PaperSpec:
     iteration: int
     carried: np.ndarray
     explored: np.ndarray
-
-
-def categorical_places(store: FeatureStore) -> np.ndarray | None:
-    """Places whose columns are split by subsets of levels; two levels need only a cut."""
-    if not store.manifest.any_categorical:
-        return None
-    by_id = (store.kinds == CATEGORICAL) & (store.n_levels > 2)
-    by_place: np.ndarray = by_id[store.feature_ids]
-    return by_place
 
 
 _ONE_TO_SEVEN = tuple(np.uint64(k) for k in range(1, 8))
@@ -136,6 +84,13 @@ def _fill_roles(slab, starts, n_words, coins, permutations, n_columns, block):  
 def draw_coins(rng: np.random.Generator, n_runs: int, n_roles: int) -> np.ndarray:
     """For each run, which role comes first in the block."""
     return rng.integers(0, n_roles, n_runs, dtype=np.uint8)
+
+
+def run_spec(context: Context, spec: BatchSpec | PaperSpec) -> tuple[BatchEvidence, list[Tree]]:
+    """Grow what a spec asks for."""
+    if isinstance(spec, PaperSpec):
+        return run_paper_tree(context, spec)
+    return run_batch(context, spec)
 
 
 def run_batch(context: Context, spec: BatchSpec) -> tuple[BatchEvidence, list[Tree]]:
@@ -364,7 +319,7 @@ class _Outcome:
         used = self.used[:, real]
         return BatchEvidence(
             self.places[real], used, self.screened[:, real], self.peak[:, real],
-            self.splits[real], self.carried, used[0] > used[1], n_trees, self.votes, seconds,
+            self.splits[real], self.carried, np.empty(0, np.bool_), n_trees, self.votes, seconds,
         )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 A checkpoint is one .npz file: the arrays of the evidence, and a JSON header that names the run it
 belongs to. It is written beside its place, synced, and renamed, so there is always a whole one.
+The one before is kept too, and serves where the newest turns out to be damaged.
 """
 
 from __future__ import annotations
@@ -18,19 +19,30 @@ import numpy as np
 from srs.errors import CheckpointError
 
 FILE_NAME = "checkpoint.npz"
+PREVIOUS_NAME = "checkpoint-previous.npz"
+PARTIAL_NAME = "checkpoint.npz.partial"
 
 
 def write_checkpoint(
     folder: Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
 ) -> None:
-    """Write the checkpoint of `folder`, replacing the one before."""
+    """Write the checkpoint of `folder`; the one before becomes the previous one.
+
+    Where it cannot be written (a full disk) that is an OSError, and what was there stays.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    partial = folder / (FILE_NAME + ".partial")
+    partial = folder / PARTIAL_NAME
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    with partial.open("wb") as file:
-        np.savez(file, header=text, **arrays)  # type: ignore[arg-type]
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with partial.open("wb") as file:
+            np.savez(file, header=text, **arrays)  # type: ignore[arg-type]
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+    if (folder / FILE_NAME).exists():
+        (folder / FILE_NAME).replace(folder / PREVIOUS_NAME)
     partial.replace(folder / FILE_NAME)
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -39,22 +51,37 @@ def write_checkpoint(
         os.close(handle)
 
 
-def read_checkpoint(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Header and arrays of the checkpoint of `folder`."""
-    path = folder / FILE_NAME
-    if not path.is_file():
-        raise CheckpointError(f"{folder} has no checkpoint to resume from ({path} is missing).")
+def has_checkpoint(folder: Path) -> bool:
+    """Whether there is something to continue from."""
+    return (folder / FILE_NAME).exists() or (folder / PREVIOUS_NAME).exists()
+
+
+def read_checkpoint(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray], str | None]:
+    """Header and arrays of the newest whole checkpoint, and a sentence if it is not the last."""
+    newest, previous = folder / FILE_NAME, folder / PREVIOUS_NAME
+    if not has_checkpoint(folder):
+        raise CheckpointError(f"{folder} has no checkpoint to resume from ({newest} is missing).")
+    if (read := _read(newest)) is not None:
+        return *read, None
+    if (read := _read(previous)) is not None:
+        what = "is damaged" if newest.exists() else "is missing"
+        return *read, f"{newest} {what}: continuing from the checkpoint before it."
+    raise CheckpointError(
+        f"{newest} is damaged, and there is no whole one before it: start the run again without "
+        f"--resume (--overwrite)."
+    )
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        header = json.loads(arrays.pop("header").tobytes())
+        return json.loads(arrays.pop("header").tobytes()), arrays
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        raise CheckpointError(
-            f"{path} is damaged: remove it and start the run again without --resume."
-        ) from None
-    return header, arrays
+        return None
 
 
 def remove_checkpoint(folder: Path) -> None:
-    """Remove the checkpoint of a run that has ended."""
-    (folder / FILE_NAME).unlink(missing_ok=True)
+    """Remove the checkpoints of a run that has ended."""
+    for name in (FILE_NAME, PREVIOUS_NAME, PARTIAL_NAME):
+        (folder / name).unlink(missing_ok=True)

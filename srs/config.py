@@ -33,6 +33,8 @@ class Settings:
     max_seconds       most wall time; None: no limit
     carry_fraction    share of a subspace for carried features (alpha)
     max_carried       most carried columns of a tree in default mode
+    round_size        trees between two looks at the evidence, in whole batches; None: a pass, or
+                      16 trees where a pass has fewer
     root_share        share of trees whose root splits an outstanding carried column
     random_recall     carry a random number of columns instead of the most possible
     n_probes          probes of a feature: 1, 3 or 7; None: 7, 3 from 500, 1 from 3,000 features on
@@ -61,6 +63,7 @@ class Settings:
     max_seconds: float | None = None
     carry_fraction: float = 0.5
     max_carried: int = 40
+    round_size: int | None = None
     root_share: float = 0.5
     random_recall: bool = True
     n_probes: int | None = None
@@ -88,7 +91,7 @@ class Settings:
         self._check_number("probe_share", 0, 1)
         self._check_number("holdout", 0, 0.9)
         for name in ("subspace_size", "max_trees", "max_passes", "max_features", "max_depth",
-                     "min_samples_leaf", "patience"):  # fmt: skip
+                     "min_samples_leaf", "patience", "round_size"):  # fmt: skip
             self._check_number(name, 1, 2**31 - 1, whole=True)
         for name in ("max_carried", "probe_draws"):
             self._check_number(name, 0, 2**31 - 1, whole=True)

@@ -12,14 +12,15 @@ rule on wish.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
 from scipy.special import ndtri, pdtr, pdtrik
 
-from srs.evidence import Evidence
-from srs.null import Tail, null_p_values
+from srs.evidence import PIECE, Evidence
+from srs.null import Tail, find_p_values
 from srs.subspace import Pool
 
 CONFIDENCE = 0.999  # that the share of false features is at most the false discovery rate
@@ -77,16 +78,17 @@ def decide(
     strata    by place: a feature is compared with the probes of its stratum; None: with all
     excluded  places that get no verdict of their own (pinned features)
     rule      "tail": by q-values; "knockoff": by the knockoff+ filter
-    coarse    leave p-values above 0.1 at 1: the relevant set is the same, for a fraction of the
-              time and memory
+    coarse    leave p-values above 0.1, and rates above fdr, at 1: the relevant set is the same,
+              for a fraction of the time and memory
     """
     drawn = evidence.n_drawn > 0
     if excluded is not None:
         drawn[excluded] = False
-    members = _members(strata, drawn)
-    p_value, tails, weights = combined_p_values(evidence, kinds, members, fdr, coarse)
+    p_value, tails, weights = combined_p_values(evidence, kinds, strata, drawn, fdr, coarse)
     q_value = np.ones_like(p_value)
-    q_value[drawn] = q_values(p_value[drawn])
+    # A p-value of 1 has a rate of 1 at any rank.
+    small = _may_be_relevant(p_value, drawn, fdr) if coarse else drawn & (p_value < 1.0)
+    q_value[small] = q_values(p_value[small], int(np.count_nonzero(drawn)))
     verdict = np.full(len(p_value), Verdict.UNDECIDED, np.uint8)
     verdict[drawn & (p_value > CLEARLY_NULL)] = Verdict.IRRELEVANT
     if rule == "knockoff":
@@ -96,18 +98,42 @@ def decide(
     return Decision(p_value, q_value, verdict, tails, weights)
 
 
-def _members(strata: np.ndarray | None, drawn: np.ndarray) -> list[np.ndarray | None]:
-    """Places of each stratum that were drawn; None stands for all places."""
+def _may_be_relevant(p_value: np.ndarray, drawn: np.ndarray, fdr: float) -> np.ndarray:
+    """Features whose rate could be at most `fdr`: bool by place, few of many.
+
+    With m features of p-values up to a cut, no p-value above fdr x m / n has such a rate.
+    """
+    n, cut = max(1, int(np.count_nonzero(drawn))), fdr
+    while True:
+        some = drawn & (p_value <= cut)
+        lower = fdr * np.count_nonzero(some) / n
+        if lower >= cut:
+            return some
+        cut = lower
+
+
+def _members(strata: np.ndarray | None, drawn: np.ndarray) -> Iterator[slice | np.ndarray]:
+    """Places of each stratum that were drawn, one stratum after the other."""
     if strata is None or strata.max(initial=0) == 0:
-        return [None if drawn.all() else np.flatnonzero(drawn)]
-    members = (np.flatnonzero(drawn & (strata == s)) for s in range(int(strata.max()) + 1))
-    return [m for m in members if len(m)]
+        yield slice(None) if drawn.all() else np.flatnonzero(drawn)
+        return
+    for stratum in range(int(strata.max()) + 1):
+        pieces = []
+        for start in range(0, len(strata), PIECE):
+            here = slice(start, start + PIECE)
+            found = np.flatnonzero(drawn[here] & (strata[here] == stratum))
+            pieces.append((start + found).astype(np.int32))
+        members = np.concatenate(pieces)
+        del pieces
+        if len(members):
+            yield members
 
 
 def combined_p_values(
     evidence: Evidence,
     kinds: tuple[str, ...],
-    strata: list[np.ndarray | None],
+    strata: np.ndarray | None,
+    drawn: np.ndarray,
     fdr: float,
     coarse: bool,
 ) -> tuple[np.ndarray, dict[str, list[Tail]], dict[str, float]]:
@@ -116,35 +142,55 @@ def combined_p_values(
     Also the tails of each kind, and the weights.
     """
     n_features = len(evidence.n_drawn)
-    small: list[tuple[np.ndarray, np.ndarray]] = []
-    tails: dict[str, list[Tail]] = {}
-    for kind in kinds:
-        p_value, tails[kind] = kind_p_values(evidence, kind, strata, coarse=True)
-        at = np.flatnonzero(p_value < 1.0)
-        small.append((at, p_value[at]))
-    n_found = [count_rejected(p_value, n_features, fdr) for _, p_value in small]
-    weights = kind_weights(dict(zip(kinds, n_found, strict=True)))
+    small: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {kind: [] for kind in kinds}
+    tails: dict[str, list[Tail]] = {kind: [] for kind in kinds}
+    for kind, at, p_value, tail in _kind_p_values(evidence, kinds, strata, drawn, coarse=True):
+        tails[kind].append(tail)
+        below = np.flatnonzero(p_value < 1.0)
+        places = np.arange(n_features)[at] if isinstance(at, slice) else at
+        small[kind].append((places[below], p_value[below]))
+    n_found = {
+        kind: count_rejected(np.concatenate([p for _, p in found]), n_features, fdr)
+        for kind, found in small.items()
+        if found
+    }
+    weights = kind_weights(n_found or dict.fromkeys(kinds, 0))
     combined = np.ones(n_features)
-    for (kind, weight), (at, p_value) in zip(weights.items(), small, strict=True):
-        if coarse:
-            combined[at] = np.minimum(combined[at], p_value / weight)
-        else:
-            p_value = kind_p_values(evidence, kind, strata, coarse=False)[0]
-            np.minimum(combined, np.divide(p_value, weight, out=p_value), out=combined)
+    if coarse:
+        for kind, found in small.items():
+            for at, p_value in found:
+                combined[at] = np.minimum(combined[at], p_value / weights[kind])
+        return combined, tails, weights
+    small.clear()
+    for kind, at, p_value, _ in _kind_p_values(evidence, kinds, strata, drawn, coarse=False):
+        p_value /= weights[kind]
+        combined[at] = np.minimum(combined[at], p_value, out=p_value)
     return combined, tails, weights
 
 
-def kind_p_values(
-    evidence: Evidence, kind: str, strata: list[np.ndarray | None], coarse: bool
-) -> tuple[np.ndarray, list[Tail]]:
-    """p-values by place of one kind of evidence, and the tail of each stratum's null."""
-    statistic = evidence.statistic(kind)
-    p_value, tails = np.ones(statistic.shape[1]), []
-    for members in strata:
-        here = slice(None) if members is None else members
-        p_value[here], tail = null_p_values(statistic[0][here], statistic[1:, here].ravel(), coarse)
-        tails.append(tail)
-    return p_value, tails
+def _kind_p_values(
+    evidence: Evidence,
+    kinds: tuple[str, ...],
+    strata: np.ndarray | None,
+    drawn: np.ndarray,
+    coarse: bool,
+) -> Iterator[tuple[str, slice | np.ndarray, np.ndarray, Tail]]:
+    """For each stratum and kind: the places, their p-values, and the tail of the null."""
+    for members in _members(strata, drawn):
+        for kind in kinds:
+            chosen, found, tail = find_p_values(
+                evidence.statistic(kind, slice(0, 1), members)[0],
+                _owned(evidence, evidence.statistic(kind, slice(1, None), members)), coarse,
+            )  # fmt: skip
+            at = chosen if isinstance(members, slice) else members[chosen]
+            yield kind, at, found, tail
+            del found  # before the next is made
+
+
+def _owned(evidence: Evidence, statistic: np.ndarray) -> np.ndarray:
+    """The values in one row that may be reordered: a copy, if they are the evidence itself."""
+    shared = np.may_share_memory(statistic, evidence.peak)
+    return statistic.flatten() if shared else statistic.ravel()
 
 
 def kind_weights(n_found: dict[str, int]) -> dict[str, float]:
@@ -205,10 +251,19 @@ def scaled_statistic(evidence: Evidence, kind: str, strata: np.ndarray | None) -
     """One kind of evidence in units of its mean in the feature's stratum, probes included."""
     statistic = evidence.statistic(kind)
     if strata is None or strata.max(initial=0) == 0:
-        return statistic / np.float32(max(float(statistic.mean()), 1e-30))
-    totals = np.bincount(strata, weights=statistic.mean(axis=0))
-    means = totals / np.maximum(np.bincount(strata), 1)
-    scaled: np.ndarray = statistic / np.maximum(means, 1e-30).astype(np.float32)[strata]
+        mean = np.float32(max(float(statistic.mean()), 1e-30))
+        shared: np.ndarray = np.divide(statistic, mean, out=None if kind == "peak" else statistic)
+        return shared
+    totals, counts = np.zeros(256), np.zeros(256)
+    pieces = [slice(start, start + PIECE) for start in range(0, len(strata), PIECE)]
+    for here in pieces:
+        means = statistic[:, here].mean(axis=0)
+        totals += np.bincount(strata[here], weights=means, minlength=256)
+        counts += np.bincount(strata[here], minlength=256)
+    scale = np.maximum(totals / np.maximum(counts, 1), 1e-30).astype(np.float32)
+    scaled = np.empty_like(statistic) if kind == "peak" else statistic
+    for here in pieces:
+        np.divide(statistic[:, here], scale[strata[here]], out=scaled[:, here])
     return scaled
 
 
@@ -227,8 +282,10 @@ def decide_paper(evidence: Evidence, draws: int, share: float) -> Decision:
     return Decision(lost, lost, verdict)
 
 
-def q_values(p_values: np.ndarray) -> np.ndarray:
+def q_values(p_values: np.ndarray, n: int | None = None) -> np.ndarray:
     """The smallest false discovery rate at which each feature would be selected.
+
+    n: features that were tested, if those with a p-value of 1 were left out
 
     At a cut that selects k features, n x p false ones are expected (Benjamini-Hochberg). With
     confidence CONFIDENCE there are at most the Poisson quantile of that, which counts where more
@@ -238,8 +295,8 @@ def q_values(p_values: np.ndarray) -> np.ndarray:
     >>> q_values(np.array([0.001, 0.2, 1.0])).round(3).tolist()
     [0.003, 1.0, 1.0]
     """
-    n = len(p_values)
-    ranked = np.ones(n)
+    n = len(p_values) if n is None else n
+    ranked = np.ones(len(p_values))
     small = np.flatnonzero(p_values < 1.0)  # the others have a rate of 1 at any rank
     order = small[np.argsort(p_values[small], kind="stable")]
     expected = p_values[order] * n
@@ -279,13 +336,12 @@ def choose_pool(
     for kind in kinds:
         statistic = scaled_statistic(evidence, kind, strata)
         flat = statistic.ravel()
-        best = np.flatnonzero(flat > 0)  # most columns made no split: partitioning zeros is slow
-        if len(best) > size:
-            best = best[np.argpartition(flat[best], len(best) - size)[len(best) - size :]]
+        best = _largest(flat, size)
         # Ties by column number would favour features over probes: break them by place first.
-        ranking = best[np.lexsort((best // n_features, best % n_features, -flat[best]))]
+        ranking = best[np.lexsort((best // n_features, best % n_features, -flat[best]))][:size]
         rankings.append(ranking)
         outstanding.update(ranking[flat[ranking] > outstanding_from(statistic)].tolist())
+        del statistic, flat  # before the next are made
     chosen: dict[int, None] = {}
     for rank in range(size):
         for ranking in rankings:
@@ -300,6 +356,23 @@ def choose_pool(
         np.concatenate([fixed.roles, (columns // n_features).astype(np.uint8)]),
         np.concatenate([fixed.outstanding, stands_out]),
     )
+
+
+def _largest(values: np.ndarray, size: int) -> np.ndarray:
+    """Where the `size` largest of the positive values are, and all that tie with the least."""
+    found = []
+    for start in range(0, len(values), PIECE):
+        piece = values[start : start + PIECE]
+        positive = piece[piece > 0]  # most columns made no split: partitioning zeros is slow
+        least = 0.0
+        if len(positive) > size:
+            least = np.partition(positive, len(positive) - size)[len(positive) - size]
+        found.append(start + np.flatnonzero((piece > 0) & (piece >= least)))
+    best = np.concatenate(found)
+    if len(found) == 1 or len(best) <= size:
+        return best
+    largest: np.ndarray = best[values[best] >= np.sort(values[best])[len(best) - size]]
+    return largest
 
 
 def outstanding_from(statistic: np.ndarray) -> float:

@@ -6,6 +6,7 @@
     │   └── SourceError           a source cannot become a feature store
     ├── StoreError                a path is not a feature store, or the store is damaged
     ├── MemoryBudgetError         the work does not fit into the memory allowed
+    ├── ClusterError              workers are missing, differ from us, or were lost
     ├── CheckpointError           a checkpoint is missing, damaged or of another run
     └── RunInterrupted            the run was stopped; its checkpoint says where
 
@@ -44,6 +45,10 @@ class MemoryBudgetError(SRSError):
         super().__init__(message)
         self.needed_mem = needed_mem
         self.allowed_mem = allowed_mem
+
+
+class ClusterError(SRSError):
+    """Workers or their scheduler are missing, differ from the coordinator, or were lost."""
 
 
 class CheckpointError(SRSError):

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 KINDS = ("used", "screened", "peak")
+PIECE = 1 << 17  # features that are looked at together, where all at once would take memory
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class BatchEvidence:
     peak        float32 (n_roles, k): largest n x decrease that it offered
     splits      bool (k,): whether the feature (role 0) made a split
     carried     float64 (n_pool,): summed decrease of the carried columns
-    wins        bool (k,): whether the feature beat the probe (the first probe, where it has more)
+    wins        bool (k,): paper mode: whether the feature beat the probe; else empty
     n_trees     trees grown
     votes       float64 (n_held_out, n_outputs): summed predictions for held-out samples
     seconds     wall time by part: read, fill, grow (not part of the outcome)
@@ -53,8 +54,9 @@ def _add(  # type: ignore[no-untyped-def]
         at = places[k]
         n_drawn[at] += np.uint32(1)
         n_used[at] += np.uint32(splits[k])
-        n_wins[at] += np.uint32(wins[k])
         importance[at] += used[0, k]
+    for k in range(wins.shape[0]):
+        n_wins[places[k]] += np.uint32(wins[k])
     for role in range(used.shape[0]):
         for k in range(places.shape[0]):
             at = places[k]
@@ -69,7 +71,7 @@ class Evidence:
 
     n_drawn     uint32: explored draws
     n_used      uint32: explored draws in which the feature made a split
-    n_wins      uint32: draws in which it beat its probe
+    n_wins      uint32: paper mode: draws in which it beat its probe; else empty
     importance  float32: summed decrease over all trees, carried draws included
     used        float32 (n_roles, n): sums over draws; screened likewise
     peak        float32 (n_roles, n): maxima over draws
@@ -85,14 +87,16 @@ class Evidence:
 
     @classmethod
     def empty(cls, n_features: int, n_roles: int) -> Evidence:
-        drawn, used, wins = (np.zeros(n_features, np.uint32) for _ in range(3))
+        drawn, used = (np.zeros(n_features, np.uint32) for _ in range(2))
+        wins = np.zeros(n_features if n_roles == 1 else 0, np.uint32)
         sums = [np.zeros((n_roles, n_features), np.float32) for _ in range(3)]
         return cls(drawn, used, wins, np.zeros(n_features, np.float32), sums[0], sums[1], sums[2])
 
     def update(self, batch: BatchEvidence, pool_places: np.ndarray, pool_roles: np.ndarray) -> None:
         """Add what a batch found."""
+        wins = batch.wins if len(self.n_wins) else batch.wins[:0]
         _add(
-            batch.places, batch.used, batch.screened, batch.peak, batch.splits, batch.wins,
+            batch.places, batch.used, batch.screened, batch.peak, batch.splits, wins,
             self.n_drawn, self.n_used, self.n_wins, self.importance, self.used, self.screened,
             self.peak,
         )  # fmt: skip
@@ -105,13 +109,28 @@ class Evidence:
             getattr(self, name)[...] += getattr(other, name)
         np.maximum(self.peak, other.peak, out=self.peak)
 
-    def statistic(self, kind: str) -> np.ndarray:
-        """One kind of evidence as float32 (n_roles, n_features): a mean over draws, or the peak."""
-        if kind == "peak":
-            return self.peak
-        total: np.ndarray = getattr(self, kind)
-        mean: np.ndarray = total / np.maximum(self.n_drawn, 1).astype(np.float32)
-        return mean
+    def statistic(
+        self, kind: str, roles: slice = slice(None), places: slice | np.ndarray = slice(None)
+    ) -> np.ndarray:
+        """One kind of evidence as float32 (n_roles, n_features): a mean over draws, or the peak.
+
+        roles, places: only these, or all; a look at millions of features takes some after the
+        others.
+        """
+        total: np.ndarray = getattr(self, kind)[roles]
+        if kind == "peak" and isinstance(places, slice):
+            return total[:, places]
+        n_places = len(self.n_drawn) if isinstance(places, slice) else len(places)
+        found = np.empty((len(total), n_places), np.float32)
+        for start in range(0, n_places, PIECE):  # what a piece needs besides is small
+            here = slice(start, start + PIECE)
+            some = here if isinstance(places, slice) else places[here]
+            if kind == "peak":
+                found[:, here] = total[:, some]
+                continue
+            counts = np.maximum(self.n_drawn[some], 1)
+            np.divide(total[:, some], counts, out=found[:, here], dtype="f4", casting="unsafe")
+        return found
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays by name, for a checkpoint."""

@@ -10,6 +10,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from srs.tree.kernel import grow_tree
@@ -30,13 +33,29 @@ def ensure_compiled() -> None:
     """Have all kernels in numba's cache."""
     if _CHILD in os.environ or is_compiled():
         return
-    subprocess.run(
-        [sys.executable, "-c", _EXERCISE],
-        env={**os.environ, _CHILD: "1"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        check=False,
-    )
+    with _one_at_a_time():
+        if is_compiled():  # by the one that we have waited for
+            return
+        subprocess.run(
+            [sys.executable, "-c", _EXERCISE],
+            env={**os.environ, _CHILD: "1"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Workers that start together on one machine wait for the first of them to compile."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    with (Path(tempfile.gettempdir()) / f"srs-compiling-{os.getuid()}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 # Touches every kernel once with the types that runs use: both widths of values, classes and

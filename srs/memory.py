@@ -18,8 +18,13 @@ from srs.subspace import subspace_limit
 
 MB = 1 << 20
 INTERPRETER_MEM = 265 * MB  # fresh `srs select` with kernels and writers loaded; see DESIGN.md
+WORKER_MEM = 215 * MB  # fresh Dask worker with kernels loaded
+DASK_MEM = 60 * MB  # client, scheduler and nannies in a coordinator that starts workers
+RESULT_BYTES = 150  # a feature, at most, from the end of a run until its result is saved
+FETCHED_RESULTS = 16  # results that a coordinator fetches at once
+HELD_RESULTS = 3  # results of one thread that wait in its worker to be fetched
 DEFAULT_MEM = 2 * 10**9  # where nothing is said; fixed, so that answers do not depend on the day
-SLAB_SUBSPACES = 4  # subspaces that one slab is cut into
+SLAB_SUBSPACES = 4  # subspaces that one slab is cut into; fewer if a round has fewer trees
 MIN_SUBSPACE, MAX_SUBSPACE = 250, 10_000
 SUBSPACE_SHARE = 10  # a subspace is a tenth of the features, between the two
 
@@ -113,23 +118,76 @@ def batch_mem(shape: RunShape, resident: bool = False) -> int:
 
 
 def coordinator_mem(n_features: int, n_roles: int) -> int:
-    """Bytes that the loop holds for all features: evidence, ids, and the arrays of a look at it."""
-    evidence = 12 * n_roles + 16
-    look = 8 * n_roles + 8 * 4
-    return n_features * (evidence + 8 + look)
+    """Bytes that the loop holds for all features: 62 a feature with one probe.
+
+    Evidence, ids and strata, and the arrays of a look at the evidence: p-values, and of one kind
+    the places of a stratum, its features and its probes.
+    """
+    evidence = 12 * n_roles + 12 + 5
+    look = 9 + 4 * (n_roles + 1)
+    return n_features * (evidence + look)
 
 
-def projected_mem(shape: RunShape, threads: int, resident: bool = False) -> int:
-    """Bytes that the process is predicted to hold at most; resident: with the whole store."""
-    loop = coordinator_mem(shape.n_features, shape.n_roles)
+def result_mem(n_features: int) -> int:
+    """Bytes that the last decision and the table of all features take, when batches are done."""
+    return RESULT_BYTES * n_features
+
+
+def loop_mem(shape: RunShape, threads: int, resident: bool = False) -> int:
+    """Bytes that the process is predicted to hold while it loops; resident: with all codes."""
     store = store_mem(shape) if resident else 0
+    loop = coordinator_mem(shape.n_features, shape.n_roles)
     return INTERPRETER_MEM + loop + store + threads * batch_mem(shape, resident)
 
 
-def slab_chunks(n_features: int, chunk_features: int, subspace_size: int) -> int:
-    """Chunks in a slab: about SLAB_SUBSPACES subspaces, such that slabs are nearly equal."""
+def projected_mem(shape: RunShape, threads: int, resident: bool = False) -> int:
+    """Bytes that the process is predicted to hold at most, the table of the result included."""
+    table = INTERPRETER_MEM + result_mem(shape.n_features)
+    return max(loop_mem(shape, threads, resident), table)
+
+
+def coordinator_projected_mem(shape: RunShape) -> int:
+    """Bytes that a coordinator of workers is predicted to hold at most."""
+    fetched = 2 * FETCHED_RESULTS * evidence_mem(shape)
+    loop = fetched + coordinator_mem(shape.n_features, shape.n_roles)
+    return INTERPRETER_MEM + DASK_MEM + max(loop, result_mem(shape.n_features))
+
+
+def worker_mem(shape: RunShape, slots: int, resident: bool = False) -> int:
+    """Bytes that a Dask worker process is predicted to hold with `slots` batches at once.
+
+    It knows nothing of all features but which are categorical (a byte each); results that are not
+    fetched yet wait in it.
+    """
+    waiting = HELD_RESULTS * evidence_mem(shape)
+    store = store_mem(shape) if resident else 0
+    a_slot = batch_mem(shape, resident) + waiting
+    return WORKER_MEM + shape.n_features + store + slots * a_slot
+
+
+def worker_projected_mem(shape: RunShape, threads: int, allowed_mem: int) -> int:
+    """Bytes that a worker of so many threads is predicted to hold: with all codes if they fit."""
+    slots = worker_slots(shape, threads, allowed_mem)
+    resident = worker_mem(shape, slots, resident=True)
+    return resident if resident <= allowed_mem else worker_mem(shape, slots)
+
+
+def evidence_mem(shape: RunShape) -> int:
+    """Bytes of the evidence that one batch returns."""
+    return (12 * shape.n_roles + 10) * shape.slab_chunks * shape.chunk_features
+
+
+def worker_slots(shape: RunShape, threads: int, allowed_mem: int) -> int:
+    """How many batches a worker of so many threads may hold at once, at least one."""
+    while threads > 1 and worker_mem(shape, threads) > allowed_mem:
+        threads -= 1
+    return threads
+
+
+def slab_chunks(n_features: int, chunk_features: int, subspace_size: int, n_subspaces: int) -> int:
+    """Chunks in a slab: about so many subspaces, such that slabs are nearly equal."""
     n_chunks = -(-n_features // chunk_features)
-    n_slabs = max(1, round(n_features / (SLAB_SUBSPACES * subspace_size)))
+    n_slabs = max(1, round(n_features / (n_subspaces * subspace_size)))
     return -(-n_chunks // min(n_slabs, n_chunks))
 
 
@@ -143,34 +201,41 @@ def plan_shape(
     n_outputs: int,
     allowed_mem: int,
     subspace_size: int | None = None,
+    round_size: int | None = None,
+    with_table: bool = True,
 ) -> RunShape:
     """The shape of a run within `allowed_mem`, or MemoryBudgetError with both numbers.
 
     The subspace is a tenth of the features, at least 250 (but no more than a third of them, or
     all trees would be alike) and at most 10,000, made smaller until two batches fit, so that the
     same shape, and so the same answer, serves 1 or 2 threads.
-    A given `subspace_size` is kept, and must fit once.
+    A given `subspace_size` is kept, and must fit once. A slab has no more trees than a round.
+    with_table: whether the table of the result must fit, too, as it must not where batches run
+    elsewhere; the shape does not depend on it.
     """
 
     def shape_of(q: int) -> RunShape:
         q = max(1, min(q, n_features))
-        chunks = slab_chunks(n_features, chunk_features, q)
+        n_subspaces = min(SLAB_SUBSPACES, round_size or SLAB_SUBSPACES)
+        chunks = slab_chunks(n_features, chunk_features, q, n_subspaces)
         return RunShape(
             n_samples, n_features, chunk_features, q, chunks, n_roles, max_carried, n_outputs
         )
 
+    def needed(shape: RunShape) -> int:
+        return projected_mem(shape, 1) if with_table else loop_mem(shape, 1)
+
     if subspace_size is not None:
         shape = shape_of(subspace_size)
-        _refuse_above(
-            projected_mem(shape, 1), allowed_mem, f"subspaces of {subspace_size} features"
-        )
+        what = f"subspaces of {subspace_size} features"
+        _refuse_above(needed(shape), allowed_mem, what)
         return shape
     least = min(MIN_SUBSPACE, -(-n_features // 3))
     q = min(MAX_SUBSPACE, max(least, n_features // SUBSPACE_SHARE))
-    while q > least and projected_mem(shape_of(q), 2) > allowed_mem:
+    while q > least and loop_mem(shape_of(q), 2) > allowed_mem:
         q = max(least, q * 3 // 4)
     shape = shape_of(q)
-    _refuse_above(projected_mem(shape, 1), allowed_mem, "the smallest subspaces")
+    _refuse_above(needed(shape), allowed_mem, f"the evidence of {n_features} features")
     return shape
 
 

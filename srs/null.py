@@ -49,24 +49,38 @@ def null_p_values(
     >>> null_p_values(np.array([0.5, 2.5]), np.array([1.0, 2.0, 3.0]))[0].tolist()
     [1.0, 0.5]
     """
-    n_null = len(null)
+    chosen, found, tail = find_p_values(observed, null.copy(), coarse)
     p_values = np.ones(len(observed))
-    chosen = np.arange(len(observed))
+    p_values[chosen] = found
+    return p_values, tail
+
+
+def find_p_values(
+    observed: np.ndarray, null: np.ndarray, coarse: bool = False
+) -> tuple[slice | np.ndarray, np.ndarray, Tail]:
+    """As `null_p_values`, but only p-values below 1: where they are, what they are, and the tail.
+
+    Reorders `null`: with millions of features a look has no room for copies.
+    """
+    n_null = len(null)
+    chosen: slice | np.ndarray = slice(None)
     if coarse and n_null >= MIN_COARSE:
-        least = np.partition(null, n_null - n_null // 10)[n_null - n_null // 10]
+        null.partition(n_null - n_null // 10)
+        least = null[n_null - n_null // 10]
         least = max(least, np.nextafter(null.min(), np.inf))  # ties at the bottom are no evidence
         null = null[null >= least]
         chosen = np.flatnonzero(observed >= least)
-    null = np.sort(null)
-    n_at_least = len(null) - np.searchsorted(null, observed[chosen], side="left")
-    p_values[chosen] = (n_at_least + 1.0) / (n_null + 1.0)
+    null.sort()
+    observed = observed[chosen]
+    n_at_least = len(null) - np.searchsorted(null, observed, side="left")
+    p_values = (n_at_least + 1.0) / (n_null + 1.0)
     tail = find_tail(null, n_null)
-    far = chosen[(n_at_least < MIN_EXCEEDING) & (observed[chosen] > tail.threshold)]
+    far = np.flatnonzero((n_at_least < MIN_EXCEEDING) & (observed > tail.threshold))
     if tail.fits and len(far):
         excess = observed[far].astype(np.float64) - tail.threshold
         beyond = tail.share * tail_survival(excess, tail.shape, tail.scale)
         p_values[far] = np.maximum(beyond, np.finfo(float).tiny)
-    return p_values, tail
+    return chosen, p_values, tail
 
 
 def find_tail(ordered: np.ndarray, n_null: int) -> Tail:

@@ -12,8 +12,9 @@ from time import perf_counter
 from typing import Any
 
 from srs import batch, seeds, subspace
-from srs.batch import BatchSpec, Context
+from srs.batch import BatchSpec
 from srs.config import Settings
+from srs.context import Context, make_context, with_resident_codes
 from srs.executors import LocalExecutor
 from srs.kernels import ensure_compiled
 from srs.memory import (
@@ -22,10 +23,12 @@ from srs.memory import (
     coordinator_mem,
     parse_bytes,
     projected_mem,
+    result_mem,
     store_mem,
     threads_that_fit,
+    worker_projected_mem,
 )
-from srs.run import Run, make_context, with_resident_codes
+from srs.run import Run
 from srs.stopping import trees_to_meet_a_clique
 from srs.store import FeatureStore, open_store
 from srs.subspace import Pool
@@ -48,6 +51,8 @@ class Plan:
     projected_mem      bytes that the process will hold
     batch_mem          bytes of it that each thread holds
     coordinator_mem    bytes of it that the loop holds for all features
+    result_mem         bytes that the table of all features takes at the end
+    worker_mem         bytes that a Dask worker of one thread will hold (`srs select --workers`)
     allowed_mem        bytes that are allowed
     seconds_a_tree     measured on this machine, one thread
     seconds_a_pass     predicted wall time
@@ -65,6 +70,8 @@ class Plan:
     projected_mem: int
     batch_mem: int
     coordinator_mem: int
+    result_mem: int
+    worker_mem: int
     allowed_mem: int
     seconds_a_tree: float
     seconds_a_pass: float
@@ -120,7 +127,8 @@ def plan(
     return Plan(
         shape.subspace_size, shape.n_roles - 1, run.trees_a_pass, run.least_trees, threads,
         resident, store_mem(shape), projected_mem(shape, threads, resident),
-        batch_mem(shape, resident), coordinator_mem(shape.n_features, shape.n_roles), allowed_mem,
+        batch_mem(shape, resident), coordinator_mem(shape.n_features, shape.n_roles),
+        result_mem(shape.n_features), worker_projected_mem(shape, 1, allowed_mem), allowed_mem,
         seconds_a_tree, seconds_a_pass, trees / run.trees_a_pass * seconds_a_pass,
         trees_to_meet_a_clique(shape, 2), shape.n_features,
     )  # fmt: skip

@@ -7,8 +7,10 @@ threads, interruptions or the order of columns.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -16,26 +18,24 @@ from typing import Any
 import numpy as np
 
 from srs import batch, decision, seeds, subspace
-from srs.batch import BatchSpec, Context, PaperSpec
-from srs.checkpoint import FILE_NAME, read_checkpoint, write_checkpoint
-from srs.config import Settings
+from srs.batch import BatchSpec, PaperSpec
+from srs.checkpoint import has_checkpoint, read_checkpoint, write_checkpoint
+from srs.context import Context
 from srs.decision import Decision
-from srs.errors import CheckpointError, InputError, RunInterrupted, SettingsError
+from srs.errors import CheckpointError, RunInterrupted, SRSError
 from srs.evidence import BatchEvidence, Evidence
 from srs.executors import Executor
-from srs.memory import plan_shape, projected_mem
 from srs.stopping import least_trees
-from srs.store import FeatureStore
-from srs.store.layout import TILE, Target
-from srs.strata import find_strata
 from srs.subspace import Pool
-from srs.tree import Tree, TreeSettings, TreeTarget, save_trees
+from srs.tree import Tree, save_trees
 
-ROUND_TREES = 16  # fewest trees between two looks at the evidence in default mode
+ROUND_TREES = 16  # fewest trees between two looks at the evidence where nothing is said
 PAPER_TREES = 1_000  # iterations of paper mode where no limit is given
-MIN_SCREEN = 50  # samples of a node whose columns are screened: smaller ones say little
 STABLE_SHARE = 0.01  # of the relevant set, that may change in a round that counts as unchanged
-CHECKPOINT_SECONDS = 5.0
+CHECKPOINT_SECONDS = 5.0  # between two checkpoints within a round
+CHECKPOINT_SHARE = 0.05  # of the time may be spent on writing them
+
+log = logging.getLogger("srs")
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,21 @@ class Progress:
     n_trees            trees grown so far
     n_passes           passes over all features so far (a fraction within a pass)
     n_relevant         features found relevant at the last look
+    n_rounds           rounds finished
+    round_ended        whether the last of them has just ended
     seconds            wall time so far
     remaining_seconds  estimate of what is left; None while it is unknown
+    figures            what is known of the workers; empty for threads of this process
     """
 
     n_trees: int
     n_passes: float
     n_relevant: int
+    n_rounds: int
+    round_ended: bool
     seconds: float
     remaining_seconds: float | None
+    figures: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -100,79 +106,11 @@ class Outcome:
     seconds: dict[str, float]
 
 
-def make_context(store: FeatureStore, settings: Settings) -> Context:
-    """Check the settings against the store, plan the memory, and gather what batches share.
-
-    Nothing of the codes is read here: what does not fit is refused before any reading.
-    """
-    target = store.target(settings.target)
-    criterion = _criterion(settings, target)
-    pinned = np.unique(store.places_of(store.find_ids(settings.pinned)))
-    tree_target = (
-        TreeTarget.of_values(target.values)
-        if target.task == "regression"
-        else TreeTarget.of_classes(target.values, target.n_classes)
-    )
-    n_roles = settings.n_roles(store.n_features)
-    shape = plan_shape(
-        n_samples=store.n_samples,
-        n_features=store.n_features,
-        chunk_features=store.chunk_features,
-        n_roles=n_roles,
-        max_carried=settings.max_carried + len(pinned),
-        n_outputs=tree_target.n_classes,
-        allowed_mem=settings.allowed_mem,
-        subspace_size=settings.subspace_size,
-    )
-    train, held_out = _split_samples(store.n_samples, settings)
-    tree = TreeSettings(
-        criterion, settings.max_features, settings.max_depth, settings.min_samples_leaf,
-        screen_size=min(len(train), max(len(train) // 10, MIN_SCREEN)), peak_size=20,
-    )  # fmt: skip
-    permutations = seeds.probe_permutations(
-        settings.seed, n_roles, store.n_samples, (train, held_out)
-    )
-    return Context(
-        store, settings, shape, tree_target, tree, train, held_out, permutations,
-        batch.categorical_places(store), pinned, find_strata(store, n_roles - 1),
-    )  # fmt: skip
-
-
-def _criterion(settings: Settings, target: Target) -> str:
-    numeric = target.task == "regression"
-    if settings.criterion is None:
-        return "variance" if numeric else "entropy"
-    if (settings.criterion == "variance") != numeric:
-        raise SettingsError(
-            f"criterion {settings.criterion!r} does not fit the target {target.name!r}, "
-            f"which is a {target.task} target."
-        )
-    return settings.criterion
-
-
-def _split_samples(n_samples: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    n_held_out = round(settings.holdout * n_samples)
-    order = seeds.make_rng(settings.seed, seeds.HOLDOUT).permutation(n_samples)
-    held_out = np.sort(order[:n_held_out]).astype(np.int32)
-    return np.sort(order[n_held_out:]).astype(np.int32), held_out
-
-
-def with_resident_codes(context: Context, threads: int) -> Context:
-    """The context with the whole store in memory, where that fits beside `threads` batches.
-
-    The answer is the same; what is read again and again otherwise is read once.
-    """
-    store, shape = context.store, context.shape
-    if projected_mem(shape, threads, resident=True) > context.settings.allowed_mem:
-        return context
-    codes = store.empty_chunks(store.n_chunks)
-    for chunk in range(store.n_chunks):
-        store.read_chunk(chunk, codes[chunk])
-    return replace(context, resident=codes.reshape(-1, store.n_samples, TILE))
-
-
 class Run:
-    """One run of the loop, on one executor, with or without a folder for checkpoints."""
+    """One run of the loop, on one executor, with or without a folder for checkpoints.
+
+    task: what the executor applies to specs, if it is remote (`srs.worker`); None: here
+    """
 
     def __init__(
         self,
@@ -180,7 +118,9 @@ class Run:
         executor: Executor,
         folder: Path | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        task: Callable[[Any], tuple[BatchEvidence, list[Tree]]] | None = None,
     ) -> None:
+        self.task = partial(batch.run_spec, context) if task is None else task
         self.context = context
         self.settings = context.settings
         self.executor = executor
@@ -198,8 +138,10 @@ class Run:
         self._started = self._saved = monotonic()
         self._n_restored = 0
         self._n_specs = 0
+        self._save_seconds = 0.0
         self._changing = False  # while the state is between two states that can be continued
         self.trees_a_pass = self._count_trees_a_pass()
+        self.round_batches = self._count_round_batches()
         self.least_trees = least_trees(context.shape, self.trees_a_pass)
 
     def _count_trees_a_pass(self) -> int:
@@ -218,15 +160,37 @@ class Run:
             )
         return n_trees
 
+    def _count_round_batches(self) -> int:
+        """Batches of a round: whole passes, or as few as have `round_size` trees."""
+        n_slabs = self._n_slabs()
+        size = self.settings.round_size
+        if size is None:
+            return n_slabs * max(1, -(-ROUND_TREES // self.trees_a_pass))
+        n_batches = -(-size * n_slabs // self.trees_a_pass)
+        return n_batches if n_batches < n_slabs else -(-n_batches // n_slabs) * n_slabs
+
+    def _n_slabs(self) -> int:
+        return -(-self.context.store.n_chunks // self.context.shape.slab_chunks)
+
     # -- the loop ---------------------------------------------------------------------------
 
     def run(self) -> Outcome:
-        """Run to the end. Ctrl-C writes a checkpoint (with a folder) and raises RunInterrupted."""
+        """Run to the end.
+
+        Ctrl-C and errors leave a checkpoint, if the run has a folder; Ctrl-C is a RunInterrupted.
+        """
         try:
             while (reason := self._stop_reason()) is None:
                 self._run_round()
         except KeyboardInterrupt:
-            raise self._interrupted() from None
+            folder = None if self.folder is None else str(self.folder)
+            raise RunInterrupted(f"the run was interrupted: {self._keep()}", folder) from None
+        except SRSError as error:
+            error.args = (f"{error} {self._keep().capitalize()}", *error.args[1:])
+            raise
+        except Exception:
+            self._keep()
+            raise
         self.seconds["total"] = monotonic() - self._started
         self.context.scratch.clear()  # its memory is needed for the tables of all features
         return Outcome(self.state, self._decide(), reason, self._n_passes(), self.seconds)
@@ -235,16 +199,15 @@ class Run:
         state = self.state
         specs = list(self._specs())
         self._n_specs = len(specs)
-        for evidence, trees in self.executor.map(self._run_spec, specs[state.n_batches :]):
+        for evidence, trees in self.executor.map(self.task, specs[state.n_batches :]):
             self._merge(evidence, trees)
         self._changing = True
         state.n_rounds += 1
         state.n_batches = 0
         self._look()
         self._changing = False
-        self._report()
-        if self.folder is not None and monotonic() - self._saved > CHECKPOINT_SECONDS:
-            self.save()
+        self._report(round_ended=True)
+        self._save_if_due()
 
     def _specs(self) -> Iterator[BatchSpec | PaperSpec]:
         """The batches of the present round."""
@@ -257,19 +220,18 @@ class Run:
             )  # fmt: skip
             yield PaperSpec(state.n_rounds, carried, explored)
             return
-        n_passes = self._passes_a_round()
+        n_slabs = self._n_slabs()
+        first = state.n_rounds * self.round_batches
         specs = []
-        for p in range(state.n_rounds * n_passes, (state.n_rounds + 1) * n_passes):
-            rng = seeds.make_rng(seed, seeds.PASS_ORDER, p)
-            slabs = subspace.deal_chunks(self.context.store.n_chunks, shape.slab_chunks, rng)
-            specs += [BatchSpec(p, b, chunk_ids, state.pool) for b, chunk_ids in enumerate(slabs)]
+        slabs: list[np.ndarray] = []
+        for at in range(first, first + self.round_batches):
+            p, b = divmod(at, n_slabs)
+            if b == 0 or not slabs:
+                rng = seeds.make_rng(seed, seeds.PASS_ORDER, p)
+                slabs = subspace.deal_chunks(self.context.store.n_chunks, shape.slab_chunks, rng)
+            specs.append(BatchSpec(p, b, slabs[b], state.pool))
         # The largest first: at the end of a round, workers then wait for a small one at most.
         yield from sorted(specs, key=lambda spec: -len(spec.chunk_ids))
-
-    def _run_spec(self, spec: BatchSpec | PaperSpec) -> tuple[BatchEvidence, list[Tree]]:
-        if isinstance(spec, PaperSpec):
-            return batch.run_paper_tree(self.context, spec)
-        return batch.run_batch(self.context, spec)
 
     def _merge(self, evidence: BatchEvidence, trees: list[Tree]) -> None:
         state = self.state
@@ -287,6 +249,8 @@ class Run:
         if state.n_batches < self._n_specs:
             self._changing = False
             self._report()
+            if monotonic() - self._saved > CHECKPOINT_SECONDS:
+                self._save_if_due()
 
     def _look(self) -> None:
         """Decide, note what changed, and choose what the next round carries."""
@@ -319,13 +283,10 @@ class Run:
 
     # -- when to stop -----------------------------------------------------------------------
 
-    def _passes_a_round(self) -> int:
-        return max(1, -(-ROUND_TREES // self.trees_a_pass))
-
     @property
     def round_trees(self) -> int:
         """Trees between two looks at the evidence."""
-        return 1 if self.paper else self._passes_a_round() * self.trees_a_pass
+        return 1 if self.paper else -(-self.round_batches * self.trees_a_pass // self._n_slabs())
 
     def _n_passes(self) -> float:
         return self.state.n_trees / self.trees_a_pass
@@ -369,13 +330,14 @@ class Run:
             seconds = min(seconds, max(0.0, settings.max_seconds - self._elapsed()))
         return seconds
 
-    def _report(self) -> None:
+    def _report(self, round_ended: bool = False) -> None:
         if self.on_progress is not None:
             state = self.state
             self.on_progress(
                 Progress(
-                    state.n_trees, self._n_passes(), len(state.relevant), self._elapsed(),
-                    self._remaining_seconds(),
+                    state.n_trees, self._n_passes(), len(state.relevant), state.n_rounds,
+                    round_ended, self._elapsed(), self._remaining_seconds(),
+                    self.executor.figures(),
                 )
             )  # fmt: skip
 
@@ -402,13 +364,37 @@ class Run:
         arrays |= {"pool_places": state.pool.places, "pool_roles": state.pool.roles,
                    "pool_outstanding": state.pool.outstanding,
                    "relevant": state.relevant, "votes": state.votes}  # fmt: skip
+        started = monotonic()
         write_checkpoint(self.folder, header, arrays)
         self._saved = monotonic()
+        self._save_seconds = self._saved - started
+
+    def _save_if_due(self) -> None:
+        """Write a checkpoint after each round; where rounds are short, less often.
+
+        A checkpoint that cannot be written does not end the run: the one before stays.
+        """
+        if self.folder is None:
+            return
+        if monotonic() - self._saved < self._save_seconds / CHECKPOINT_SHARE:
+            return
+        try:
+            self.save()
+        except OSError as error:
+            self._saved = monotonic()
+            log.warning("%s", self._not_saved(error))
+
+    def _not_saved(self, error: OSError) -> str:
+        assert self.folder is not None
+        kept = "the one before it is kept" if has_checkpoint(self.folder) else "there is none yet"
+        return f"the checkpoint in {self.folder} could not be written ({error.strerror}); {kept}."
 
     def restore(self) -> None:
         """Continue from the checkpoint in the folder of the run."""
         assert self.folder is not None
-        header, arrays = read_checkpoint(self.folder)
+        header, arrays, notice = read_checkpoint(self.folder)
+        if notice is not None:
+            log.warning("%s", notice)
         mine, its = self._identity(), header["identity"]
         if mine != its:
             names = [k for k in mine["settings"] if mine["settings"][k] != its["settings"].get(k)]
@@ -427,23 +413,19 @@ class Run:
         )  # fmt: skip
         self._n_restored = self.state.n_trees
 
-    def _interrupted(self) -> RunInterrupted:
+    def _keep(self) -> str:
+        """Save what was gathered, if it can be continued; a sentence that says where it is."""
         if self.folder is None:
-            return RunInterrupted("the run was interrupted; it had no folder for a checkpoint.")
-        if not self._changing:
-            self.save()
-        elif not (self.folder / FILE_NAME).exists():
-            return RunInterrupted("the run was interrupted before its first checkpoint.")
-        return RunInterrupted(
-            f"the run was interrupted after {self.state.n_trees} trees; its checkpoint is in "
-            f"{self.folder}: run the same again with --resume to continue.",
-            str(self.folder),
+            return "it had no folder for a checkpoint."
+        trouble = ""
+        if not self._changing and self.state.n_trees > self._n_restored:
+            try:
+                self.save()
+            except OSError as error:
+                trouble = self._not_saved(error) + " "
+        if not has_checkpoint(self.folder):
+            return trouble + "it had not yet reached its first checkpoint."
+        return trouble + (
+            f"what was gathered is in the checkpoint in {self.folder} ({self.state.n_trees} trees "
+            f"were grown): run the same again with --resume to continue."
         )
-
-
-def require_samples(context: Context) -> None:
-    """Refuse targets that leave nothing to learn among the training samples."""
-    target = context.target
-    learned = target.values if len(target.values) else target.classes
-    if len(np.unique(learned[context.train])) < 2:
-        raise InputError("the target has a single value among the training samples.")

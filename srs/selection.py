@@ -16,25 +16,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from srs.basis import describe_basis
-from srs.batch import Context
 from srs.checkpoint import remove_checkpoint
 from srs.config import Settings
+from srs.context import Context, make_context, require_samples, with_resident_codes
 from srs.decision import Verdict
 from srs.errors import SettingsError
-from srs.executors import Executor, LocalExecutor
+from srs.executors import Executor, LocalExecutor, open_executor
 from srs.groups import Signals, find_signals
 from srs.kernels import ensure_compiled
-from srs.memory import DEFAULT_MEM, parse_bytes, peak_mem, projected_mem, threads_that_fit
-from srs.result import FORMAT, SCHEMA_VERSION, Result
-from srs.run import (
-    Outcome,
-    Progress,
-    Run,
-    make_context,
-    require_samples,
-    with_resident_codes,
+from srs.memory import (
+    DEFAULT_MEM,
+    coordinator_projected_mem,
+    parse_bytes,
+    peak_mem,
+    projected_mem,
+    threads_that_fit,
+    worker_projected_mem,
 )
+from srs.result import FORMAT, SCHEMA_VERSION, Result
+from srs.run import Outcome, Progress, Run
 from srs.store import FeatureStore, open_store
+from srs.worker import make_task
 
 HISTOGRAM_BINS = 60
 MEASURED_PACKAGES = ("srs", "numpy", "numba", "zarr", "scipy", "pyarrow")
@@ -48,7 +50,7 @@ def select(
     seed: int = 0,
     mode: str = "default",
     pinned: Sequence[str | int] | None = None,
-    executor: Executor | None = None,
+    executor: Any = None,
     on_progress: Callable[[Progress], None] | None = None,
     threads: int | None = None,
     folder: str | os.PathLike[str] | None = None,
@@ -59,13 +61,17 @@ def select(
 
     store        an open feature store, or its path
     fdr          false discovery rate of the list
-    memory       what the process may hold, such as "512MB"; None: 2GB
+    memory       what the process, or with workers each of them, may hold, such as "512MB";
+                 None: 2GB
     seed         the same seed gives the same answer
     mode         "default", or "paper" for Algorithm 7.1 of the thesis to the letter
     pinned       names or ids of covariates: in every subspace, reported apart
-    executor     where batches run; None: threads of this process
+    executor     where batches run. None: threads of this process; a `distributed.Client`; the
+                 address of a Dask scheduler, as "tcp://10.0.0.1:8786"; or a number of worker
+                 processes, which are started here and ended with the run
     on_progress  called with a `Progress` as trees are grown
-    threads      threads of the local executor; None: all cores
+    threads      threads of this process, None: all cores; or of each worker process that is
+                 started, None: 1
     folder       where checkpoints (and kept trees) go; None: no checkpoints
     resume       continue from the checkpoint in `folder`
     settings     any further field of `srs.config.Settings`
@@ -88,25 +94,41 @@ def select(
         fdr=fdr, allowed_mem=allowed_mem, seed=seed, mode=mode, pinned=tuple(pinned or ()),
         **settings,
     )  # fmt: skip
-    context = make_context(store, chosen)
+    remote = not (executor is None or isinstance(executor, LocalExecutor))
+    context = make_context(store, chosen, remote)
     ensure_compiled()
     require_samples(context)
-    if executor is None:
-        executor = LocalExecutor(threads)
-        executor.n_parallel = threads_that_fit(context.shape, executor.n_parallel, allowed_mem)
-    context = with_resident_codes(context, executor.n_parallel)
     path = None if folder is None else Path(folder)
-    run = Run(context, executor, path, on_progress)
-    if resume:
-        run.restore()
-    outcome = run.run()
-    result = make_result(context, outcome, executor.n_parallel)
+    with open_executor(executor, threads, allowed_mem) as opened:
+        run = _make_run(context, opened, path, on_progress)
+        if resume:
+            run.restore()
+        outcome = run.run()
+        projected = _projected_mem(run.context, opened)
+        del run  # and the codes that it keeps: their memory is needed for the table
+        result = make_result(context, outcome, opened, projected)
     if path is not None:
         remove_checkpoint(path)
     return result
 
 
-def make_result(context: Context, outcome: Outcome, threads: int) -> Result:
+def _make_run(
+    context: Context,
+    executor: Executor,
+    folder: Path | None,
+    on_progress: Callable[[Progress], None] | None,
+) -> Run:
+    if executor.remote:
+        task = make_task(context, executor.n_parallel)
+        return Run(context, executor, folder, on_progress, task)
+    executor.n_parallel = threads_that_fit(
+        context.shape, executor.n_parallel, context.settings.allowed_mem
+    )
+    context = with_resident_codes(context, executor.n_parallel)
+    return Run(context, executor, folder, on_progress)
+
+
+def make_result(context: Context, outcome: Outcome, executor: Executor, projected: int) -> Result:
     """Put what a run found into the order of the source's columns."""
     signals, seconds = _signals(context, outcome)
     table = _feature_table(context, outcome)
@@ -155,8 +177,9 @@ def make_result(context: Context, outcome: Outcome, threads: int) -> Result:
             "seconds": round(seconds["total"], 3),
             "seconds_by_part": {k: round(v, 3) for k, v in seconds.items()},
             "peak_mem": peak_mem(),
-            "projected_mem": projected_mem(shape, threads, context.resident is not None),
-            "threads": threads,
+            "projected_mem": projected,
+            "threads": executor.n_parallel,
+            "workers": _workers(context, executor),
             "store": None if context.store.path is None else str(context.store.path),
             "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": {p: version(p) for p in MEASURED_PACKAGES}
@@ -164,6 +187,23 @@ def make_result(context: Context, outcome: Outcome, threads: int) -> Result:
         },
     }
     return Result(document, table)
+
+
+def _projected_mem(context: Context, executor: Executor) -> int:
+    """Bytes that this process was predicted to hold."""
+    if executor.remote:
+        return coordinator_projected_mem(context.shape)
+    return projected_mem(context.shape, executor.n_parallel, context.resident is not None)
+
+
+def _workers(context: Context, executor: Executor) -> dict[str, int] | None:
+    """What is known of the workers, and the bytes that one of them was predicted to hold."""
+    if not executor.remote:
+        return None
+    projected = worker_projected_mem(
+        context.shape, executor.n_parallel, context.settings.allowed_mem
+    )
+    return {**executor.figures(), "projected_mem": projected}
 
 
 def _feature_table(context: Context, outcome: Outcome) -> pa.Table:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,10 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tested, and are not part of the selection.
     subspace_size : explored features of a tree; None: from memory and data.
     max_trees : most trees; None: until the relevant set is stable.
+    client : where trees are grown: None for this process, a `distributed.Client`, the address of a
+        Dask scheduler (which, unlike a client, can be cloned by a grid search), or a number of
+        worker processes to start. Arrays are written to a temporary folder that workers must see
+        (TMPDIR); a feature store is read where it is.
 
     Attributes
     ----------
@@ -61,6 +67,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         pinned: Sequence[str | int] | None = None,
         subspace_size: int | None = None,
         max_trees: int | None = None,
+        client: Any = None,
     ) -> None:
         self.fdr = fdr
         self.memory = memory
@@ -70,6 +77,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.pinned = pinned
         self.subspace_size = subspace_size
         self.max_trees = max_trees
+        self.client = client
 
     def fit(self, X: Any, y: Any = None) -> SRSSelector:
         """Find the relevant columns of X for y.
@@ -78,7 +86,12 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         are categories), or a feature store. With a store, y is None (its first target) or the
         name of one of its targets.
         """
-        store, target = self._store_of(X, y)
+        if self.client is None or isinstance(X, FeatureStore):
+            return self._fit(*self._store_of(X, y, None))
+        with tempfile.TemporaryDirectory(prefix="srs-") as folder:
+            return self._fit(*self._store_of(X, y, Path(folder) / "X.zarr"))
+
+    def _fit(self, store: FeatureStore, target: str | None) -> SRSSelector:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.result_ = select(
             store,
@@ -87,17 +100,18 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             seed=seed,
             mode=self.mode,
             pinned=self.pinned,
-            threads=self._threads(),
+            threads=self._threads() if self.client is None or self.n_jobs is not None else None,
             target=target,
             subspace_size=self.subspace_size,
             max_trees=self.max_trees,
+            executor=self.client,
         )
         self.support_ = np.zeros(store.n_features, dtype=bool)
         self.support_[self.result_.relevant_ids] = True
         self.feature_importances_ = np.asarray(self.result_.table["importance"], np.float64)
         return self
 
-    def _store_of(self, X: Any, y: Any) -> tuple[FeatureStore, str | None]:
+    def _store_of(self, X: Any, y: Any, path: Path | None) -> tuple[FeatureStore, str | None]:
         if isinstance(X, FeatureStore):
             if y is not None and not isinstance(y, str):
                 raise InputError("with a feature store, y must be the name of a target, or None.")
@@ -113,11 +127,11 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             # Data frames keep their categories; scikit-learn would turn them into objects.
             _check_feature_names(self, X, reset=True)
             self.n_features_in_ = X.shape[1]
-            return ingest(X, target=np.asarray(y)), None
+            return ingest(X, path, target=np.asarray(y)), None
         X, y = validate_data(
             self, X, y, dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2
         )
-        return ingest(X, target=y), None
+        return ingest(X, path, target=y), None
 
     def _threads(self) -> int:
         if self.n_jobs is None:

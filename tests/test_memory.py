@@ -1,6 +1,7 @@
 """Memory: parsed, projected, refused, and measured on real processes."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -11,11 +12,16 @@ import srs
 from srs.errors import MemoryBudgetError, SettingsError
 from srs.memory import (
     INTERPRETER_MEM,
+    coordinator_mem,
     format_bytes,
+    loop_mem,
     parse_bytes,
     plan_shape,
     projected_mem,
     threads_that_fit,
+    worker_mem,
+    worker_projected_mem,
+    worker_slots,
 )
 
 SIZES = {"n_samples": 1000, "chunk_features": 1024, "n_roles": 2, "max_carried": 40,
@@ -46,20 +52,69 @@ def test_a_plan_fits_or_says_what_would(n_features, gigabytes):
         assert needed > allowed
         allowed = needed
     assert projected_mem(shape, 1) <= allowed
-    assert projected_mem(shape, threads_that_fit(shape, 64, allowed)) <= max(
-        allowed, projected_mem(shape, 1)
-    )
+    assert projected_mem(shape, threads_that_fit(shape, 64, allowed)) <= allowed
+
+
+@pytest.mark.parametrize("gigabytes", [0.6, 1, 4])
+def test_workers_that_fit(gigabytes):
+    """Guards shapes that do not depend on where batches run, and workers within their budget."""
+    allowed = int(gigabytes * 1e9)
+    sizes = {**SIZES, "n_features": 2_000_000, "allowed_mem": allowed}
+    shape = plan_shape(with_table=False, **sizes)
+    if gigabytes > 0.6:
+        assert shape == plan_shape(**sizes)
+    for threads in (1, 2, 8):
+        slots = worker_slots(shape, threads, allowed)
+        assert 1 <= slots <= threads
+        assert worker_projected_mem(shape, threads, allowed) <= allowed
+        assert worker_mem(shape, slots) <= allowed
+
+
+def test_the_loop_holds_at_most_64_bytes_a_feature():
+    """Guards the promise by measuring: evidence, and a look at it, of many kinds of features."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK], capture_output=True, text=True, check=True,
+        env={**os.environ, "MALLOC_MMAP_THRESHOLD_": str(1 << 20)},
+    )  # fmt: skip
+    look = float(done.stdout)
+    evidence = 41  # arrays of Evidence, ids and strata, which are counted exactly
+    assert evidence + look <= 64
+    assert evidence + look == pytest.approx(coordinator_mem(10**6, 2) / 10**6, rel=0.15)
+
+
+LOOK = """
+import tracemalloc
+import numpy as np
+from srs import decision
+from srs.evidence import KINDS, Evidence
+p = 4_000_000
+evidence, rng = Evidence.empty(p, 2), np.random.default_rng(0)
+for kind in KINDS:
+    getattr(evidence, kind)[...] = rng.standard_exponential((2, p), dtype="f4")
+evidence.n_drawn[:] = 3
+assert sum(a.nbytes for a in evidence.arrays().values()) == 36 * p
+strata = (np.arange(p) % 10 == 0).astype(np.uint8)
+tracemalloc.start()
+none = np.empty(0, np.int64)
+decision.decide(evidence, KINDS, 0.1, strata=strata, excluded=none, coarse=True)
+decision.choose_pool(evidence, KINDS, 40, none, strata)
+print(tracemalloc.get_traced_memory()[1] / p)
+"""
 
 
 def test_projections_grow_linearly_with_features():
-    def bytes_of(p):
-        return projected_mem(
-            plan_shape(n_features=p, allowed_mem=10**12, subspace_size=5_000, **SIZES), 2
-        )
+    def slopes(mem):
+        shapes = [
+            plan_shape(n_features=p * 10**6, allowed_mem=10**12, subspace_size=5_000, **SIZES)
+            for p in (2, 4, 8)
+        ]
+        low, middle, high = (mem(shape, 2) for shape in shapes)
+        return (middle - low) / 2e6, (high - middle) / 4e6
 
-    slope = (bytes_of(4_000_000) - bytes_of(2_000_000)) / 2_000_000
-    assert slope == pytest.approx((bytes_of(2_000_000) - bytes_of(1_000_000)) / 1_000_000, rel=0.05)
-    assert slope < 100
+    for mem, most in ((loop_mem, 64), (projected_mem, 160)):
+        low, high = slopes(mem)
+        assert low == pytest.approx(high, rel=0.05)
+        assert high <= most
 
 
 CHILD = """

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from srs import batch
 from srs.config import Settings
+from srs.context import make_context
 from srs.executors import LocalExecutor
-from srs.run import Run, make_context
+from srs.run import Run
 from srs.seeds import probe_permutations
 from srs.store import Target
 from srs.store.feature_store import open_root

@@ -39,9 +39,10 @@ from benchmarks.output import (
 )
 from benchmarks.paper.data import make_madelon_like
 from srs.config import Settings
+from srs.context import make_context, with_resident_codes
 from srs.executors import LocalExecutor
 from srs.kernels import ensure_compiled
-from srs.run import Run, make_context, with_resident_codes
+from srs.run import Run
 from srs.store import FeatureStore
 
 NAME = "paper/figure_7_4_1"

@@ -30,7 +30,7 @@ from benchmarks.output import (
 )
 from benchmarks.paper.data import load
 from srs.config import Settings
-from srs.run import make_context
+from srs.context import make_context
 
 NAME = "paper/table_7_c_2"
 COLUMNS = ("data", "n_rows", "method", "split", "accuracy", "n_relevant", "seconds")

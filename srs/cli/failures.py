@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 
 import typer
 
-from srs.errors import CheckpointError, MemoryBudgetError, RunInterrupted, SRSError
+from srs.errors import CheckpointError, ClusterError, MemoryBudgetError, RunInterrupted, SRSError
 
 EXIT_CODES = {
     0: "done",
@@ -22,6 +23,7 @@ EXIT_CODES = {
     2: "wrong usage or input: options, data, feature store, result folder",
     3: "the memory allowed is too small; the message says how much is needed",
     4: "the checkpoint cannot be continued: missing, damaged or of another run",
+    5: "the cluster failed: no scheduler or workers, other versions there, or workers lost",
     130: "interrupted (Ctrl-C or SIGTERM); `srs select` continues with --resume",
 }
 
@@ -33,6 +35,8 @@ def exit_code(error: BaseException) -> int:
         return 3
     if isinstance(error, CheckpointError):
         return 4
+    if isinstance(error, ClusterError):
+        return 5
     return 2 if isinstance(error, SRSError) else 1
 
 
@@ -68,6 +72,24 @@ def reported(as_json: bool) -> Iterator[None]:
         raise typer.Exit(exit_code(error)) from None
     finally:
         signal.signal(signal.SIGTERM, former)
+
+
+@contextmanager
+def notices_shown(as_json: bool) -> Iterator[None]:
+    """Show what the library warns of on stderr, in one line each."""
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            text = record.getMessage()
+            line = json.dumps({"event": "notice", "message": text}) if as_json else f"srs: {text}"
+            print(line, file=sys.stderr, flush=True)
+
+    log, handler = logging.getLogger("srs"), Handler(logging.WARNING)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
 
 
 class StopRequest:

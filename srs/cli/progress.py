@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -77,6 +78,19 @@ def describe_run(progress: Progress) -> tuple[float | None, str]:
         return None, text
     total = progress.seconds + left
     return (progress.seconds / total if total else None), f"{text}, about {duration(left)} left"
+
+
+def round_line(progress: Progress, as_json: bool) -> str:
+    """One line for a log, when a round has ended."""
+    if not as_json:
+        return f"select: round {progress.n_rounds:,}, {describe_run(progress)[1]}"
+    line = {
+        "event": "round", "round": progress.n_rounds, "n_trees": progress.n_trees,
+        "n_passes": round(progress.n_passes, 3), "n_relevant": progress.n_relevant,
+        "seconds": round(progress.seconds, 3), "remaining_seconds": progress.remaining_seconds,
+        **progress.figures,
+    }  # fmt: skip
+    return json.dumps(line)
 
 
 def describe_ingest(done: int, n_features: int, seconds: float) -> tuple[float | None, str]:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from srs.cli import progress
-from srs.cli.failures import StopRequest, reported
+from srs.cli.failures import StopRequest, notices_shown, reported
+from srs.cli.figures import write_figures
 from srs.errors import SettingsError
 
 if TYPE_CHECKING:
     from srs.run import Progress
+
+ROUNDS_A_LINE = {"paper": 100}  # a round of paper mode is one tree
 
 
 def select(
@@ -24,7 +28,9 @@ def select(
     ],
     memory: Annotated[
         str | None,
-        typer.Option(help="Memory that the process may hold, as 512MB or 4GB. Default: 2GB."),
+        typer.Option(
+            help="Memory that the process, or each worker, may hold, as 4GB. Default: 2GB."
+        ),
     ] = None,
     fdr: Annotated[
         float, typer.Option(help="False discovery rate of the list: between 0 and 1.")
@@ -35,6 +41,14 @@ def select(
     threads: Annotated[
         int | None,
         typer.Option(min=1, help="Threads; the answer does not depend on it. Default: all cores."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Worker processes to start here, of --threads each (default 1)."),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Dask scheduler to use, as tcp://10.0.0.1:8786."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -57,6 +71,13 @@ def select(
         int | None,
         typer.Option(help="Features explored by a tree. Default: from memory and data."),
     ] = None,
+    round_size: Annotated[
+        int | None,
+        typer.Option(
+            help="Trees between two looks at the evidence; more keep more workers busy. Default: "
+            "a pass over all features."
+        ),
+    ] = None,
     max_trees: Annotated[
         int | None, typer.Option(help="Most trees. Default: no limit (paper mode: 1000).")
     ] = None,
@@ -78,21 +99,32 @@ def select(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Start anew where OUT holds a result or checkpoint.")
     ] = False,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="File for figures in Prometheus' text format, written each round."
+        ),
+    ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print only JSON on stdout, and no progress.")
+        bool,
+        typer.Option(
+            "--json", help="Print only JSON: the result on stdout, a line a round on stderr."
+        ),
     ] = False,
 ) -> None:
     """Find the relevant features of a feature store.
 
     Writes result.json, features.parquet and report.html into OUT. The run ends when its list of
-    features no longer changes, or at a limit. Ctrl-C keeps what was done: the same command with
-    --resume continues.
+    features no longer changes, or at a limit. Ctrl-C and SIGTERM keep what was done: the same
+    command with --resume continues. Without a terminal it logs one line a round.
 
     \b
     Examples:
       srs select wide.zarr --memory 512MB --fdr 0.1 --seed 0 --threads 2 --out run1
       srs select wide.zarr --out run1 --max-seconds 3600 --pinned age --pinned sex
       srs select wide.zarr --out run1 --resume
+      srs select wide.zarr --out run1 --memory 1GB --workers 4
+      srs select wide.zarr --out run1 --memory 1GB --scheduler tcp://10.0.0.1:8786
       srs select wide.zarr --mode paper --max-trees 10000 --holdout 0.2 --json
     """
     with reported(as_json):
@@ -101,25 +133,40 @@ def select(
         settings: dict[str, Any] = {
             "fdr": fdr, "memory": memory, "seed": seed, "threads": threads, "mode": mode,
             "target": target, "pinned": pinned, "subspace_size": subspace_size,
-            "max_trees": max_trees, "max_passes": max_passes, "max_seconds": max_seconds,
+            "round_size": round_size, "max_trees": max_trees, "max_passes": max_passes,
+            "max_seconds": max_seconds,
             "holdout": holdout, "keep_trees": keep_trees, "resume": resume,
+            "executor": choose_executor(workers, scheduler),
         }  # fmt: skip
         try:
-            _select(store, folder, settings, as_json)
+            _select(store, folder, settings, as_json, figures)
         finally:
             with contextlib.suppress(OSError):  # only an empty folder goes: nothing came of it
                 folder.rmdir()
 
 
-def _select(store: Path, folder: Path, settings: dict[str, Any], as_json: bool) -> None:
+def _select(
+    store: Path, folder: Path, settings: dict[str, Any], as_json: bool, figures: Path | None
+) -> None:
     from srs.cli.report import summary
     from srs.report import render_terminal
     from srs.selection import select as run_selection
 
-    with StopRequest(quiet=as_json) as stop, progress.shown("select", as_json) as show:
+    live = sys.stderr.isatty() and not as_json
+    every = ROUNDS_A_LINE.get(settings["mode"], 1)
+    with (
+        notices_shown(as_json),
+        StopRequest(quiet=as_json) as stop,
+        progress.shown("select", as_json) as show,
+    ):
 
         def on_progress(now: Progress) -> None:
-            show(*progress.describe_run(now))
+            if live:
+                show(*progress.describe_run(now))
+            elif now.round_ended and now.n_rounds % every == 0:
+                print(progress.round_line(now, as_json), file=sys.stderr, flush=True)
+            if now.round_ended and figures is not None:
+                write_figures(figures, now)
             stop.obey(now.n_trees)
 
         result = run_selection(store, folder=folder, on_progress=on_progress, **settings)
@@ -128,6 +175,13 @@ def _select(store: Path, folder: Path, settings: dict[str, Any], as_json: bool) 
         typer.echo(json.dumps(summary(result, folder), indent=1))
     else:
         typer.echo(render_terminal(result.document, str(folder)), nl=False)
+
+
+def choose_executor(workers: int | None, scheduler: str | None) -> int | str | None:
+    """What `srs.select` takes as its executor."""
+    if workers is not None and scheduler is not None:
+        raise SettingsError("--workers starts processes and --scheduler uses others: choose one.")
+    return workers if scheduler is None else scheduler
 
 
 def default_folder(store: Path) -> Path:
@@ -144,7 +198,7 @@ def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:
 
     This comes before the run: an hour later is no time to learn that nothing can be written.
     """
-    from srs.checkpoint import FILE_NAME, remove_checkpoint
+    from srs.checkpoint import has_checkpoint, remove_checkpoint
     from srs.result import JSON_NAME
 
     if resume and overwrite:
@@ -161,7 +215,7 @@ def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:
             raise SettingsError(
                 f"{folder} holds a result already: choose another --out, or --overwrite."
             )
-        if (folder / FILE_NAME).exists():
+        if has_checkpoint(folder):
             raise SettingsError(
                 f"{folder} holds an interrupted run: continue it with --resume, or start anew "
                 f"with --overwrite."

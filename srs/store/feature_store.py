@@ -50,20 +50,23 @@ class FeatureStore:
 
     @cached_property
     def feature_ids(self) -> np.ndarray:
-        """place -> feature id (the column of the source)."""
-        return np.asarray(self._group["feature_id"][:])
+        """place -> feature id (the column of the source); int32 where that is enough."""
+        small = self.n_features <= np.iinfo(np.int32).max
+        return np.asarray(self._group["feature_id"][:]).astype(np.int32 if small else np.int64)
 
-    @cached_property
+    # These are read when they are asked for, and not kept: bytes a feature add up.
+
+    @property
     def kinds(self) -> np.ndarray:
         """uint8 by feature id: NUMERIC, ORDINAL or CATEGORICAL."""
         return np.asarray(self._group["kind"][:])
 
-    @cached_property
+    @property
     def n_levels(self) -> np.ndarray:
         """uint8 by feature id: distinct codes, missing aside; 0 where all are missing."""
         return np.asarray(self._group["n_levels"][:])
 
-    @cached_property
+    @property
     def top_shares(self) -> np.ndarray:
         """float32 by feature id: share of the most frequent level, missing values aside."""
         return np.asarray(self._group["top_share"][:]) / np.float32(255)
@@ -222,10 +225,11 @@ def _chunk_path(path: Path, chunk: int) -> Path:
     return path / "codes" / "c" / str(chunk) / "0" / "0"
 
 
-def open_store(path: str | os.PathLike[str]) -> FeatureStore:
+def open_store(path: str | os.PathLike[str], check_chunks: bool = True) -> FeatureStore:
     """Open a feature store and check that it is whole.
 
     Every chunk must be there with its right size; its checksum is compared when it is read.
+    check_chunks: False leaves that to reading, for workers of a run whose coordinator has checked.
     """
     folder = Path(path)
     if not folder.exists():
@@ -234,7 +238,7 @@ def open_store(path: str | os.PathLike[str]) -> FeatureStore:
         raise StoreError(f"{folder} is not a feature store: {folder / 'zarr.json'} is missing.")
     store = open_root(folder)
     expected = store.n_samples * store.chunk_features + 4
-    for chunk in range(store.n_chunks):
+    for chunk in range(store.n_chunks if check_chunks else 0):
         file = _chunk_path(folder, chunk)
         try:
             size = file.stat().st_size

@@ -37,6 +37,7 @@ def test_npy_to_report(tmp_path: Path) -> None:
     done = run_srs("select", "wide.zarr", "--memory", "1GB", "--threads", 2, cwd=tmp_path)
     assert done.stdout.startswith("2 of 300 features are relevant")
     assert "Files in wide-run" in done.stdout
+    assert done.stderr.splitlines()[-1].startswith("select: round ")
     names = {"features.parquet", "report.html", "result.json"}
     assert {p.name for p in (tmp_path / "wide-run").iterdir()} == names
     run_srs("select", "wide.zarr", "--memory", "1GB", "--threads", 1, "--out", "one", cwd=tmp_path)
@@ -65,8 +66,10 @@ def test_csv_with_names_and_json(tmp_path: Path) -> None:
     assert about["targets"][0]["name"] == "outcome"
     assert sum(about["targets"][0]["classes"].values()) == 150
     done = run_srs("select", store, "--out", out, "--pinned", "gene0", "--pinned", "gene9",
-                   "--json")  # fmt: skip
-    assert done.stderr == ""
+                   "--figures", tmp_path / "f.prom", "--json")  # fmt: skip
+    rounds = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [r["round"] for r in rounds] == list(range(1, len(rounds) + 1))
+    assert f"srs_trees_total {rounds[-1]['n_trees']}" in (tmp_path / "f.prom").read_text()
     said = json.loads(done.stdout)
     assert said["relevant"] == [ODD, "gene7"]
     assert said["n_relevant"] == 2

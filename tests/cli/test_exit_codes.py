@@ -11,10 +11,12 @@ import pytest
 import typer
 
 from srs.cli import failures
-from srs.cli.progress import LINE_SECONDS, describe_ingest, describe_run, shown
+from srs.cli.figures import FIGURES, write_figures
+from srs.cli.progress import LINE_SECONDS, describe_ingest, describe_run, round_line, shown
 from srs.cli.select import default_folder, prepare_folder
 from srs.errors import (
     CheckpointError,
+    ClusterError,
     InputError,
     MemoryBudgetError,
     RunInterrupted,
@@ -33,6 +35,7 @@ from tests.cli.conftest import run_srs
         (StoreError("a"), 2),
         (MemoryBudgetError("a", 2, 1), 3),
         (CheckpointError("a"), 4),
+        (ClusterError("a"), 5),
         (RunInterrupted("a"), 130),
         (KeyboardInterrupt(), 130),
         (ZeroDivisionError("a"), 1),
@@ -151,9 +154,41 @@ def test_lines_come_now_and_then(
     assert capsys.readouterr().err == ""
 
 
+def test_a_round_in_a_line() -> None:
+    now = Progress(1200, 12.0, 3, 9, True, 10.0, 30.0, {"n_workers": 2})
+    assert round_line(now, False).startswith("select: round 9, 1,200 trees, 12.0 passes, 3 found")
+    line = json.loads(round_line(now, True))
+    assert (line["event"], line["round"], line["n_trees"], line["n_workers"]) == (
+        "round", 9, 1200, 2,
+    )  # fmt: skip
+
+
+def test_figures_for_prometheus(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Guards the format: a HELP and a TYPE line, then name and number, nothing unknown."""
+    now = Progress(1200, 12.5, 3, 9, True, 10.0, None, {"n_workers": 2, "n_submitted_again": 1})
+    write_figures(tmp_path / "srs.prom", now)
+    lines = (tmp_path / "srs.prom").read_text().splitlines()
+    values = dict(line.split(" ") for line in lines if not line.startswith("#"))
+    assert values["srs_trees_total"] == "1200"
+    assert values["srs_passes"] == "12.5"
+    assert values["srs_workers"] == "2"
+    assert values["srs_tasks_submitted_again_total"] == "1"
+    assert "srs_remaining_seconds" not in values
+    for name in values:
+        kind = "counter" if name.endswith("_total") else "gauge"
+        assert f"# TYPE {name} {kind}" in lines
+        assert any(line.startswith(f"# HELP {name} ") for line in lines)
+    assert set(values) <= set(FIGURES)
+    write_figures(tmp_path / "no" / "srs.prom", now)
+    assert "cannot be written" in caplog.text
+
+
 def test_progress_in_words() -> None:
-    assert describe_run(Progress(1, 0.25, 0, 1.0, None)) == (None, "1 tree, 0.2 passes, 0 found")
-    share, text = describe_run(Progress(1200, 12.0, 3, 10.0, 30.0))
+    assert describe_run(Progress(1, 0.25, 0, 0, False, 1.0, None)) == (
+        None,
+        "1 tree, 0.2 passes, 0 found",
+    )
+    share, text = describe_run(Progress(1200, 12.0, 3, 9, True, 10.0, 30.0))
     assert share == 0.25
     assert text == "1,200 trees, 12.0 passes, 3 found, about 30 s left"
     assert describe_ingest(250, 1000, 20.0) == (0.25, "250 of 1,000 features, about 1 min 0 s left")

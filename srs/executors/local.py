@@ -1,4 +1,4 @@
-"""Apply a function to many specs, a bounded number at a time, and yield results in order."""
+"""Threads of this process."""
 
 from __future__ import annotations
 
@@ -6,27 +6,16 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 S = TypeVar("S")
 R = TypeVar("R")
 
 
-class Executor(Protocol):
-    """What the loop needs of an executor.
-
-    n_parallel  how many batches run, and are held in memory, at once
-    """
-
-    n_parallel: int
-
-    def map(self, function: Callable[[S], R], specs: Iterable[S]) -> Iterator[R]:
-        """function(spec) for each spec, in the order of specs."""
-        ...
-
-
 class LocalExecutor:
     """Threads of this process; the kernel, sorting and reading release the interpreter lock."""
+
+    remote = False
 
     def __init__(self, threads: int | None = None) -> None:
         self.n_parallel = threads or available_cores()
@@ -49,6 +38,10 @@ class LocalExecutor:
             finally:
                 for future in waiting:
                     future.cancel()
+
+    def figures(self) -> dict[str, int]:
+        """See `Executor.figures`."""
+        return {}
 
 
 def available_cores() -> int:

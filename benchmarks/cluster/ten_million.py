@@ -1,0 +1,45 @@
+"""10,000,000 features x 500 samples (5 GB) in one pass, by 2 workers of 1 GB each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import srs
+from benchmarks.measure import Line, noisy_codes, temporary_folder, write_codes_store
+
+N_SAMPLES, MEMORY = 500, "1GB"
+
+
+def run() -> Iterator[Line]:
+    with temporary_folder() as folder:
+        small, _ = a_pass(folder, 100_000, n_passes=20)
+        large, measured = a_pass(folder, 10_000_000, n_passes=1)
+    workers = measured["workers"]
+    peak, projected = workers["peak_mem"] / 1e6, workers["projected_mem"] / 1e6
+    yield Line(
+        "10,000,000 x 500: largest peak of a worker (projected)",
+        f"{peak:.0f} MB ({projected:.0f} MB)", "1,000 MB", peak <= 1_000,
+    )  # fmt: skip
+    yield Line("its coordinator", f"{measured['peak_mem'] / 1e6:.0f} MB")
+    yield Line(
+        "time per feature and pass against p = 100,000",
+        f"{large * 1e6:.1f} us, {large / small:.2f}", "1.5", large <= 1.5 * small,
+    )  # fmt: skip
+
+
+def a_pass(folder: Path, n_features: int, n_passes: int) -> tuple[float, dict[str, Any]]:
+    """Seconds a feature and pass after the first answers of all workers, and what was measured."""
+    codes_of, y = noisy_codes(N_SAMPLES)
+    store = folder / f"{n_features}.zarr"
+    write_codes_store(store, codes_of, n_features, y)
+    seen: list[tuple[float, float]] = []
+    result = srs.select(
+        store, executor=2, memory=MEMORY, max_passes=n_passes,
+        on_progress=lambda p: seen.append((p.n_passes, p.seconds)),
+    )  # fmt: skip
+    # The first answers wait for workers that load their kernels.
+    start = next(at for at in seen if at[0] >= 0.05 * seen[-1][0])
+    seconds = (seen[-1][1] - start[1]) / (seen[-1][0] - start[0]) / n_features
+    return seconds, dict(result.document["measured"])

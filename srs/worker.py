@@ -1,0 +1,123 @@
+"""What travels to a worker: a small description from which it makes its own context, once.
+
+A `Task` is a function of a spec, as the local one is. In each worker process the first call opens
+the store, compares fingerprint and version with the coordinator's, compiles what is not compiled
+on that machine, and keeps the context for the calls that follow.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from threading import BoundedSemaphore, Lock
+
+import numpy as np
+
+import srs
+from srs import batch
+from srs.batch import BatchSpec, PaperSpec
+from srs.config import Settings
+from srs.context import Context, gather_context, load_codes
+from srs.errors import ClusterError, InputError
+from srs.evidence import BatchEvidence
+from srs.kernels import ensure_compiled
+from srs.memory import RunShape, worker_mem, worker_slots
+from srs.store import open_store
+from srs.tree import Tree
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run as a worker needs to know it.
+
+    store        where the store is, as the worker finds it too
+    fingerprint  what must be there
+    version      code that must run, see `code_version`
+    settings     of the run
+    shape        its sizes
+    pinned       places of pinned features
+    threads      threads of a worker process
+    """
+
+    store: str
+    fingerprint: str
+    version: str
+    settings: Settings
+    shape: RunShape
+    pinned: tuple[int, ...]
+    threads: int
+
+    def __call__(self, spec: BatchSpec | PaperSpec) -> tuple[BatchEvidence, list[Tree]]:
+        context, slots = _KEPT.of(self)
+        with slots:
+            return batch.run_spec(context, spec)
+
+
+def make_task(context: Context, threads: int) -> Task:
+    """The task of a run, for workers of so many threads."""
+    store = context.store
+    if store.path is None:
+        raise InputError(
+            "a feature store in memory cannot be read by workers: ingest to a path that they see."
+        )
+    return Task(
+        str(store.path), store.fingerprint, code_version(), context.settings, context.shape,
+        tuple(context.pinned.tolist()), threads,
+    )  # fmt: skip
+
+
+@cache
+def code_version() -> str:
+    """What decides the bytes of an answer: our code, and the packages that compile and draw."""
+    digest = hashlib.sha256()
+    folder = Path(srs.__file__).parent
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes())
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba"))
+    return f"srs {version('srs')} ({digest.hexdigest()[:8]}), {packages}"
+
+
+class _Kept:
+    """The context of the run that this process works for, and how many batches it may hold."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._task: Task | None = None
+        self._made: tuple[Context, BoundedSemaphore] | None = None
+
+    def of(self, task: Task) -> tuple[Context, BoundedSemaphore]:
+        with self._lock:
+            if self._made is None or task != self._task:
+                self._task = self._made = None  # the memory of one run at a time
+                self._made = _make(task)
+                self._task = task
+            return self._made
+
+
+_KEPT = _Kept()
+
+
+def _make(task: Task) -> tuple[Context, BoundedSemaphore]:
+    here = platform.node()
+    if task.version != code_version():
+        raise ClusterError(
+            f"the worker on {here} runs {code_version()} and the coordinator {task.version}: "
+            f"install the same on both."
+        )
+    store = open_store(task.store, check_chunks=False)
+    if store.fingerprint != task.fingerprint:
+        raise ClusterError(
+            f"the worker on {here} finds another store at {task.store} than the coordinator "
+            f"(fingerprint {store.fingerprint[:12]} instead of {task.fingerprint[:12]})."
+        )
+    ensure_compiled()
+    pinned = np.array(task.pinned, np.int64)
+    context = gather_context(store, task.settings, task.shape, pinned)
+    slots = worker_slots(task.shape, task.threads, task.settings.allowed_mem)
+    if worker_mem(task.shape, slots, resident=True) <= task.settings.allowed_mem:
+        context = load_codes(context)
+    return context, BoundedSemaphore(slots)
