@@ -137,14 +137,18 @@ def _word(p_value: float, signed: float, p_given: float) -> str:
 
 
 def open_context(
-    data: Any, target: Any, features: Any, context: Any
+    data: Any, target: Any, features: Any, context: Any, needs_target: bool = True
 ) -> tuple[Matrix, np.ndarray, tuple[str, ...]]:
     """The matrix without the context, the context of each sample, and labels of contexts."""
     named = isinstance(context, str)
     if named and isinstance(target, str) and context == target:
         raise InputError(f"{context!r} is the target and cannot be its context as well.")
-    matrix = open_matrix(data, target, features, leave_out=(context,) if named else ())
+    matrix = open_matrix(
+        data, target, features, needs_target=needs_target, leave_out=(context,) if named else ()
+    )
     if named:
+        if needs_target and matrix.target is not None and context == matrix.target.name:
+            raise InputError(f"{context!r} is the target and cannot be its context as well.")
         store = matrix.store
         if context in matrix.names:  # a Matrix that was opened with it
             column = matrix.find(context)

@@ -51,7 +51,7 @@ class Matrix:
 
     @property
     def n_features(self) -> int:
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -81,13 +81,12 @@ class Matrix:
 
     def take(self, columns: np.ndarray, target: Target | None = None) -> Matrix:
         """Some of the features, and another target if it is given."""
-        taken = replace(
+        return replace(
             self, codes=np.ascontiguousarray(self.codes[:, columns]),
             is_categorical=self.is_categorical[columns],
             names=tuple(self.names[c] for c in columns), feature_ids=self.feature_ids[columns],
             target=self.target if target is None else target,
         )  # fmt: skip
-        return taken
 
     def find(self, feature: str | int) -> int:
         """The column of a feature by name or feature id, or an InputError that names it."""

@@ -44,8 +44,10 @@ class Permuted:
 
 
 @njit(nogil=True, cache=True)
-def _leaf(block, row, column, other, first, columns, cut_code, cut_shift, left, right, subset,
-          subset_row):  # type: ignore[no-untyped-def]  # fmt: skip
+def _leaf(  # type: ignore[no-untyped-def]
+    block, row, column, other, first, columns, cut_code, cut_shift, left, right, subset,
+          subset_row
+):  # fmt: skip
     """The leaf of sample `row`, with the code of `column` taken from sample `other`."""
     node = 0
     while left[first + node] >= 0:
@@ -63,7 +65,7 @@ def _leaf(block, row, column, other, first, columns, cut_code, cut_shift, left, 
 @njit(nogil=True, cache=True)
 def _permute_trees(  # type: ignore[no-untyped-def]
     block, t0, t1, in_bag, ends, columns, cut_code, cut_shift, left, right, subset, subset_row,
-    vote, value, classes, truth, is_class, key, n_classes,
+    vote, value, classes, truth, is_class, key,
     out_tree, out_column, out_rise, base, votes, shift,
 ):  # fmt: skip
     n, p = block.shape
@@ -150,7 +152,7 @@ def permute_features(forest: Forest, purpose: int = 0) -> Permuted:
         n = _permute_trees(
             matrix.codes, start, stop, forest.in_bag, trees.ends, trees.column, trees.cut_code,
             trees.cut_shift, trees.left, trees.right, trees.subset, trees.subset_row, vote, value,
-            target.classes, truth, is_class, key, n_classes, tree, column, rise, base, votes,
+            target.classes, truth, is_class, key, tree, column, rise, base, votes,
             moved,
         )  # fmt: skip
         return tree[:n].copy(), column[:n].copy(), rise[:n].copy(), votes, moved
@@ -165,4 +167,5 @@ def permute_features(forest: Forest, purpose: int = 0) -> Permuted:
         votes += some_votes
         if is_class:
             shift += moved
-    return Permuted(*(np.concatenate(part) for part in parts), base, votes, shift)
+    tree, column, rise = (np.concatenate(part) for part in parts)
+    return Permuted(tree, column, rise, base, votes, shift)

@@ -11,8 +11,8 @@ from scipy.stats import kstwo
 from srs.errors import InputError
 from srs.importance.analysis import Analysis, correct, make_table
 from srs.importance.forest import Forest, forest_of
-from srs.importance.mda import accuracy_decrease
 from srs.importance.matrix import check_classes
+from srs.importance.mda import accuracy_decrease
 from srs.importance.permuted import Permuted, permute_features
 
 METHODS = ("chi2", "ks")

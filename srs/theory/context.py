@@ -163,7 +163,9 @@ def _parse(
     codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in X.T])
     contexts, c = np.unique(context, return_inverse=True)
     if len(contexts) < 2:
-        raise InputError(f"the context has one value only ({contexts[0]!r}): nothing depends on it.")
+        raise InputError(
+            f"the context has one value only ({contexts[0]!r}): nothing depends on it."
+        )
     return codes.astype(np.int64), y, c, w, tuple(contexts.tolist())
 
 

@@ -206,16 +206,13 @@ def list_levels(block, rows, starts, col, values, criterion, codes, segments, ys
                 segments[k] = s
                 ys[k] = y
                 at += 1
-        last = -1
         for i in range(n):
-            code = np.int64(codes[i])
-            if code != last:
+            if n_levels == 0 or codes[i] != codes[n_levels - 1]:
                 for s in range(n_segments):
                     counts[n_levels, s] = 0
                 sums[n_levels] = 0.0
                 codes[n_levels] = codes[i]
                 n_levels += 1
-                last = code
             counts[n_levels - 1, segments[i]] += 1
             sums[n_levels - 1] += ys[i]
         return n_levels

@@ -7,8 +7,6 @@ target but for its end: pure nodes are leaves. So the same nodes serve any numbe
 are in; all assignments are counted side by side. Nodes are not kept.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 
@@ -17,7 +15,7 @@ from srs.tree.random import DOMAIN_COLUMNS, DOMAIN_CUT, U32, node_key, random_be
 
 @njit(nogil=True, cache=True)
 def _information(counts_in, n_cells, cell_class, child_of_cell, n_children, n_classes, nlogn, q,
-                 by_class, by_child, acc):  # type: ignore[no-untyped-def]  # fmt: skip
+                 by_class, by_child, acc):  # fmt: skip
     """acc[q] = n x mutual information of class and child, for each assignment q; returns nothing.
 
     counts_in  int32 (n_cells, n_assignments): samples of each cell (child and class) that are in
@@ -48,7 +46,7 @@ def _information(counts_in, n_cells, cell_class, child_of_cell, n_children, n_cl
 
 
 @njit(nogil=True, cache=True)
-def grow_multiway(  # type: ignore[no-untyped-def]
+def grow_multiway(
     codes, is_categorical, classes, values, n_classes, rows, masks, keys, nlogn,
     min_node, imp, imp_sq, absolute, absolute_sq, signed, overall,
 ):  # fmt: skip
@@ -114,7 +112,7 @@ def grow_multiway(  # type: ignore[no-untyped-def]
             key = node_key(keys[t], node, DOMAIN_COLUMNS)
             cut_key = node_key(keys[t], node, DOMAIN_CUT)
             node += 1
-            col, low, high = -1, 0, 0
+            col, low, high = -1, np.int64(0), np.int64(0)
             for drawn in range(p):
                 pick = drawn + random_below(key, U32(drawn), p - drawn)
                 order[drawn], order[pick] = order[pick], order[drawn]
@@ -122,7 +120,8 @@ def grow_multiway(  # type: ignore[no-untyped-def]
                 low = high = np.int64(codes[here[lo], c])
                 for i in range(lo + 1, hi):
                     code = np.int64(codes[here[i], c])
-                    low, high = min(low, code), max(high, code)
+                    low = code if code < low else low
+                    high = code if code > high else high
                 if low != high:
                     col = c
                     break
@@ -135,14 +134,14 @@ def grow_multiway(  # type: ignore[no-untyped-def]
                 for i in range(lo, hi):
                     child_of[codes[here[i], col]] = 0
                 n_children = 0
-                for code in range(low, high + 1):
-                    if child_of[code] == 0:
-                        child_of[code] = n_children
+                for level in range(low, high + 1):
+                    if child_of[level] == 0:
+                        child_of[level] = n_children
                         n_children += 1
             else:
                 cut = low + random_below(cut_key, U32(0), high - low)
-                for code in range(low, high + 1):
-                    child_of[code] = 0 if code <= cut else 1
+                for level in range(low, high + 1):
+                    child_of[level] = 0 if level <= cut else 1
             sizes[: n_children + 1] = 0
             for i in range(lo, hi):
                 sizes[child_of[codes[here[i], col]] + 1] += 1
@@ -171,7 +170,11 @@ def grow_multiway(  # type: ignore[no-untyped-def]
                     by_child[:n_children, :] = 0
                     sums[:n_children, :] = 0.0
                     for i in range(lo, hi):
-                        mask, of_child, of_sum = masks[c, here[i]], by_child[child[i]], sums[child[i]]
+                        mask, of_child, of_sum = (
+                            masks[c, here[i]],
+                            by_child[child[i]],
+                            sums[child[i]],
+                        )
                         y = values[here[i]]
                         for a in range(q):
                             of_child[a] += mask[a]
@@ -246,7 +249,7 @@ def grow_multiway(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _told(cell_of, lo, hi, n_cells, cell_class, child_of_cell, n_classes, n_children, nlogn):  # type: ignore[no-untyped-def]
+def _told(cell_of, lo, hi, n_cells, cell_class, child_of_cell, n_classes, n_children, nlogn):
     """n x mutual information of class and child over all samples of the node."""
     cell = np.zeros(n_cells, np.int64)
     of_class, of_child = np.zeros(n_classes, np.int64), np.zeros(n_children, np.int64)
@@ -265,7 +268,7 @@ def _told(cell_of, lo, hi, n_cells, cell_class, child_of_cell, n_classes, n_chil
 
 
 @njit(nogil=True, cache=True)
-def _add(c, col, q, told, share, n_rows, total, acc, absolute, signed, overall, tree_abs):  # type: ignore[no-untyped-def]
+def _add(c, col, q, told, share, n_rows, total, acc, absolute, signed, overall, tree_abs):
     """Add what one node tells in one context: a node that no sample of it reaches tells 0."""
     to_abs, to_signed, to_overall = absolute[c, col], signed[c, col], overall[col]
     for a in range(q):

@@ -117,7 +117,7 @@ def test_threads_and_seeds() -> None:
 
 
 def test_errors() -> None:
-    X, y, c = context_problem_1()
+    X, y, _ = context_problem_1()
     for wrong, message in (
         (np.zeros(16), "one value only"),
         ([f"s{i}" for i in range(16)], "16 values for 16 samples"),
