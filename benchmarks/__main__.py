@@ -9,7 +9,10 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("kernel", "share", "store_chunks", "madelon", "verdict", "million", "ingest_npy", "paper")
+NAMES = (
+    "kernel", "share", "store_chunks", "madelon", "verdict", "million", "ingest_npy", "paper",
+    "explain",
+)  # fmt: skip
 
 
 def main(names: list[str]) -> int:

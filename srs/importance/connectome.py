@@ -1,8 +1,8 @@
 """Which neurons are connected: averaged partial correlations of filtered signals (thesis 8.3).
 
 Signals are calcium fluorescence, one column a neuron, one row a time. Filters, in this order:
-`low_pass` smooths, `difference` keeps what rises, `threshold` keeps what rises enough, `weigh` raises
-spikes at times when few others spike. The partial correlation of two neurons is what is left
+`low_pass` smooths, `difference` keeps what rises, `threshold` keeps what rises enough, `weigh`
+raises spikes at times when few others spike. The partial correlation of two neurons is what is left
 between them given all others; it has no direction.
 """
 

@@ -21,7 +21,7 @@ def residuals(values: np.ndarray, protected: np.ndarray, is_categorical: bool) -
     >>> z = np.arange(50.0)
     >>> X = np.column_stack([2 * z + np.sin(z), np.cos(7 * z)])
     >>> left = residuals(X, z, False)
-    >>> abs(np.corrcoef(left[:, 0], z)[0, 1]) < 1e-9, bool((left[:, 1] == X[:, 1]).all())
+    >>> bool(abs(np.corrcoef(left[:, 0], z)[0, 1]) < 1e-9), bool((left[:, 1] == X[:, 1]).all())
     (True, True)
     """
     design = _design(protected, is_categorical)

@@ -76,7 +76,7 @@ def network(
     >>> a, b = rng.normal(size=(2, 200))
     >>> found = network(np.column_stack([a, b, a + 0.3 * b]), n_trees=50)
     >>> found.frame[["feature", "part"]].values[:2].tolist()
-    [['f0', 'f2'], ['f2', 'f0']]
+    [['f2', 'f0'], ['f0', 'f2']]
     """
     matrix = open_matrix(data, None, features, needs_target=False)
     if matrix.n_features < 2:
