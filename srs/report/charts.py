@@ -69,7 +69,7 @@ def grouped_bars(
     """For each feature one bar a part, (value, p-value); a star marks p below 0.05."""
     thick = 13
     top = max((v for _, bars in groups for v, _ in bars), default=1.0) or 1.0
-    scale = (WIDTH - LEFT - RIGHT) / top
+    scale = (WIDTH - LEFT - 1.7 * RIGHT) / top
     height_of = thick * len(parts) + 8
     drawn = [_legend(parts)]
     for at, (name, bars) in enumerate(groups):

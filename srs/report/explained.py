@@ -140,7 +140,9 @@ def _chart(kind: str, rows: Sequence[Row]) -> str:
     if kind == "per-class":
         return _classes(rows, title)
     if kind in ("network", "connectome"):
-        links = [(r["feature"], r["part"], r["value"], False) for r in rows[:MAX_LINKS]]
+        n_nodes = len({r["feature"] for r in rows} | {r["part"] for r in rows})
+        shown = rows[: min(MAX_LINKS, max(10, 2 * n_nodes))]
+        links = [(r["feature"], r["part"], r["value"], False) for r in shown]
         return charts.network_plot(links, kind == "network", title)
     if kind == "context-network":
         changed = sorted((r for r in rows if r["label"]), key=lambda r: r["p_value"])

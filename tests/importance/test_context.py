@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import kstest
 
+from benchmarks.explain.data import primary_tumor
 from srs.errors import InputError
 from srs.importance import context, open_matrix
 from srs.importance.analysis import rank_p_values
@@ -14,7 +15,6 @@ from tests.importance.data import (
     context_problem_1,
     context_problem_2,
     needs_data,
-    primary_tumor,
     tables,
 )
 

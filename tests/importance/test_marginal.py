@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from benchmarks.explain.data import brca
 from srs.errors import InputError
 from srs.importance import mci, umfi
 from srs.importance.independence import residuals, transport
-from tests.importance.data import brca, needs_data, tables
+from tests.importance.data import needs_data, tables
 
 Sample = tuple[np.ndarray, np.ndarray]
 

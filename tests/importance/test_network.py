@@ -1,10 +1,14 @@
 """Networks: DREAM4, stores and executors, direct links, contexts of links, connectomes."""
 
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from benchmarks.explain.data import dream4
 from srs.errors import InputError
 from srs.executors import LocalExecutor
 from srs.importance import connectome, context_network, link_matrix, network, simulate_calcium
@@ -17,7 +21,7 @@ from srs.importance.connectome import (
     weigh,
 )
 from srs.ingest import ingest
-from tests.importance.data import dream4, needs_data, tables
+from tests.importance.data import needs_data, tables
 
 
 def names_of(p: int) -> list[str]:
@@ -84,12 +88,22 @@ def test_targets_of_any_scale_compare(global_random_seed: int) -> None:
     np.testing.assert_allclose(plain.sum(axis=0), 1.0, atol=1e-6)  # trees grow until pure
 
 
+class Processes:
+    """An executor whose batches run in other processes, as those of a cluster do."""
+
+    n_parallel = 1
+
+    def map(self, function, specs):
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            yield from pool.map(function, specs)
+
+
 def test_a_store_on_an_executor_gives_the_same(tmp_path) -> None:
     """Batches of targets read the store themselves: a spec is a path, ids and a seed."""
     X = np.random.default_rng(0).normal(size=(60, 9))
     store = ingest(X, tmp_path / "s.zarr", target=np.arange(60) % 2)
     here = network(X, n_trees=20)
-    there = network(store, n_trees=20, executor=LocalExecutor(2))
+    there = network(store, n_trees=20, executor=Processes())
     assert here.to_json()["rows"] == there.to_json()["rows"]
     some = network(store, n_trees=20, targets=["f3"], executor=LocalExecutor(1))
     assert set(some.column("part")) == {"f3"}

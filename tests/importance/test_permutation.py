@@ -8,11 +8,12 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance
 
+from benchmarks.explain.data import golub
 from srs.errors import InputError
 from srs.importance import ForestSettings, grow_forest, mda, mdi, open_matrix, vote_shift
 from srs.importance.permuted import permute_features
 from srs.tree import TreeSettings, TreeTarget, grow, grow_trees
-from tests.importance.data import golub, needs_data, vote_shift_example
+from tests.importance.data import needs_data, vote_shift_example
 
 
 class OneTree(BaseEstimator):
