@@ -19,6 +19,7 @@ PUBLISHED = {1: (0.745, 0.154), 2: (0.733, 0.155), 3: (0.775, 0.231)}
 
 
 def run() -> Iterator[Line]:
+    found: dict[str, list[float]] = {"ours": [], "all tried": [], "sqrt tried": []}
     network(dream4(1)[0], n_trees=2)  # compiles
     for number in (1, 2, 3):
         X, truth = dream4(number)
@@ -27,6 +28,7 @@ def run() -> Iterator[Line]:
         ours = link_matrix(network(X, n_trees=N_TREES), names)
         seconds = perf_counter() - start
         auroc, aupr = _areas(truth, ours)
+        found["ours"].append(aupr)
         floor = _areas(truth, np.abs(np.corrcoef(X.T)))
         yield Line(
             f"network: DREAM4 network {number}, AUROC, AUPR",
@@ -37,13 +39,18 @@ def run() -> Iterator[Line]:
         for tried, label in ((1.0, "all tried"), ("sqrt", "sqrt tried")):
             theirs, weights = _peer(X, tried)
             theirs *= N_TREES / PEER_TREES
-            peer_aupr = _areas(truth, weights)[1]
+            found[label].append(_areas(truth, weights)[1])
             yield Line(
                 f"network {number}: against RandomForestRegressor, {label}",
-                f"{theirs / seconds:.1f} x ({theirs:.0f} s), its AUPR {peer_aupr:.3f}",
-                "at least 5 x, AUPR not lower" if tried == 1.0 else "",
-                theirs / seconds >= 5 and aupr >= peer_aupr if tried == 1.0 else None,
-            )
+                f"{theirs / seconds:.1f} x ({theirs:.0f} s), its AUPR {found[label][-1]:.3f}",
+                "at least 5 x", theirs / seconds >= 5,
+            )  # fmt: skip
+    means = {label: float(np.mean(values)) for label, values in found.items()}
+    yield Line(
+        "network: mean AUPR over the networks, ours; all tried; sqrt tried",
+        "; ".join(f"{mean:.4f}" for mean in means.values()), "not lower than either",
+        means["ours"] >= max(means["all tried"], means["sqrt tried"]),
+    )  # fmt: skip
 
 
 def _peer(X: np.ndarray, tried: float | str) -> tuple[float, np.ndarray]:

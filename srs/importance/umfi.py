@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from srs.errors import InputError
 from srs.executors import LocalExecutor
@@ -72,10 +73,11 @@ def umfi(
 
     specs = [(column, r) for column in range(matrix.n_features) for r in range(n_repeats)]
     found = []
-    for value in LocalExecutor(threads).map(score, specs):
-        found.append(value)
-        if on_progress:
-            on_progress(len(found) / len(specs))
+    with threadpool_limits(1):  # our threads are enough, those of BLAS would get in their way
+        for value in LocalExecutor(threads).map(score, specs):
+            found.append(value)
+            if on_progress:
+                on_progress(len(found) / len(specs))
     raw = np.array(found).reshape(matrix.n_features, n_repeats)
     error = raw.std(axis=1, ddof=1) / np.sqrt(n_repeats) if n_repeats > 1 else None
     table = make_table(

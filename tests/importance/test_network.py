@@ -43,7 +43,7 @@ def test_dream4(number: int) -> None:
     pearson = areas(truth, np.abs(np.corrcoef(X.T)))
     assert pearson[0] == pytest.approx(floor["AUROC"][number - 1], abs=1e-3)
     assert pearson[1] == pytest.approx(floor["AUPR"][number - 1], abs=3e-3)
-    found = network(X, n_trees=300, max_depth=5)
+    found = network(X, n_trees=200, max_depth=4)
     auroc, aupr = areas(truth, link_matrix(found, names_of(100)))
     assert auroc > pearson[0] - 0.02
     assert aupr > pearson[1]
