@@ -18,9 +18,11 @@ from srs.executors import LocalExecutor
 from srs.importance.analysis import Analysis, correct, make_table, rank_p_values
 from srs.importance.forest import OnProgress
 from srs.importance.matrix import Matrix, open_matrix
-from srs.ingest.target import parse_target
+from srs.ingest.target import number_text, parse_target
+from srs.ingest.values import read_values
 from srs.seeds import EXPLAIN, make_rng
 from srs.store import Target
+from srs.tree import MISSING
 from srs.tree.forest import nlogn_table
 from srs.tree.multiway import grow_multiway
 
@@ -194,10 +196,20 @@ def _feature_as_target(store: Any, name: str) -> Target:
     labels = store.labels(feature_id)
     levels = np.unique(codes)
     if labels or len(levels) <= 10:
-        texts = [labels[c] if c < len(labels) else "missing" if c == 255 else str(c)
-                 for c in levels.tolist()]  # fmt: skip
+        texts = ["missing" if c == MISSING else labels[c] if labels else number_text(v)
+                 for c, v in zip(levels.tolist(), _values_of(store, feature_id, codes, levels),
+                                 strict=True)]  # fmt: skip
         return Target(name, "classification", np.searchsorted(levels, codes), tuple(texts))
     return Target(name, "regression", codes.astype(np.float64))
+
+
+def _values_of(store: Any, feature_id: int, codes: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """The value behind each code, as far as the source can be read; else the code."""
+    try:
+        values = read_values(store, [feature_id])[:, 0]
+    except (InputError, OSError):
+        return levels
+    return np.array([values[np.argmax(codes == level)] for level in levels])
 
 
 def _cut(chosen: Target) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -10,6 +10,7 @@ from srs.importance.analysis import Analysis, correct, make_table, rank_p_values
 from srs.importance.context import context_sums, open_context
 from srs.importance.forest import OnProgress
 from srs.importance.network import normalised_target
+from srs.importance.umfi import filled
 from srs.seeds import EXPLAIN, make_rng
 from srs.store import Target
 
@@ -28,6 +29,8 @@ def context_network(
     on_progress: OnProgress | None = None,
 ) -> Analysis:
     """The context analysis with every feature in turn as the target: one row a link and context.
+
+    Missing values of a target are taken as its median.
 
     feature, part  the link's source, and "target | context"
     value          Imp^|xc| of the source for the target, of unit variance
@@ -50,9 +53,9 @@ def context_network(
     parts: dict[str, list[np.ndarray]] = {
         key: [] for key in ("value", "signed", "p", "error", "null")
     }
-    everyone = np.arange(matrix.n_samples)
+    values = filled(matrix)
     for target in range(p):
-        learned, _ = normalised_target(matrix, target, everyone)
+        learned, _ = normalised_target(values[:, target], bool(matrix.is_categorical[target]))
         inputs = np.delete(np.arange(p), target)
         taken = matrix.take(inputs, _as_target(matrix.names[target], learned))
         own_seed = int(make_rng(seed, CONTEXT_NETWORK, target).integers(1 << 62))

@@ -56,11 +56,21 @@ class Matrix:
     @cached_property
     def values(self) -> np.ndarray:
         """float64 (n_samples, n_features): original values where known, else codes; NaN missing."""
+        return self._read(np.arange(self.n_features))
+
+    def values_of(self, columns: Sequence[int]) -> np.ndarray:
+        """Some columns of `values`; only these are read if none were yet."""
+        if "values" in self.__dict__:
+            return np.asarray(self.values[:, list(columns)])
+        return self._read(np.asarray(columns, np.int64))
+
+    def _read(self, columns: np.ndarray) -> np.ndarray:
+        codes = self.codes[:, columns]
         try:
-            values = np.asarray(read_values(self.store, self.feature_ids), np.float64)
+            values = read_values(self.store, self.feature_ids[columns]).astype(np.float64)
         except (InputError, OSError):
-            values = self.codes.astype(np.float64)
-        return np.where(self.codes == MISSING, np.nan, values)
+            values = codes.astype(np.float64)
+        return np.where(codes == MISSING, np.nan, values)
 
     @property
     def known_target(self) -> Target:

@@ -85,6 +85,8 @@ def network(
     source: Matrix | tuple[str, tuple[int, ...]] = matrix
     if executor is not None and matrix.store.path is not None:
         source = (str(matrix.store.path), tuple(matrix.feature_ids.tolist()))
+    else:
+        _ = matrix.values  # read once here, not by every batch
     size = max(1, BATCH_TREES // n_trees)
     specs = [
         NetworkSpec(source, tuple(chosen[a : a + size]), n_trees, max_features, max_depth, seed)
@@ -119,10 +121,13 @@ def infer_links(spec: NetworkSpec) -> np.ndarray:
     """Weights (n_targets, n_features) of the links to the targets of one batch; 0 to itself."""
     matrix = _matrix_of(spec.source)
     weights = np.zeros((len(spec.targets), matrix.n_features))
+    values = matrix.values_of(spec.targets)
     for at, target in enumerate(spec.targets):
         inputs = np.delete(np.arange(matrix.n_features), target)
         known = np.flatnonzero(matrix.codes[:, target] != MISSING)
-        learned, criterion = normalised_target(matrix, target, known)
+        learned, criterion = normalised_target(
+            values[known, at], bool(matrix.is_categorical[target])
+        )
         settings = TreeSettings(criterion, spec.max_features, spec.max_depth)
         codes = np.ascontiguousarray(matrix.codes[np.ix_(known, inputs)])
         weights[at, inputs] = mean_importance(
@@ -142,14 +147,11 @@ def _matrix_of(source: Matrix | tuple[str, tuple[int, ...]]) -> Matrix:
     return open_matrix(Path(path), None, list(ids), needs_target=False)
 
 
-def normalised_target(
-    matrix: Matrix, column: int, rows: np.ndarray
-) -> tuple[TreeTarget, str]:  # fmt: skip
-    """A feature as the target of trees: unit variance, or classes."""
-    if matrix.is_categorical[column]:
-        levels, classes = np.unique(matrix.codes[rows, column], return_inverse=True)
+def normalised_target(values: np.ndarray, is_categorical: bool) -> tuple[TreeTarget, str]:
+    """A feature as the target of trees, and their criterion: classes, or unit variance."""
+    if is_categorical:
+        levels, classes = np.unique(values, return_inverse=True)
         return TreeTarget.of_classes(classes, len(levels)), "entropy"
-    values = matrix.values[rows, column]
     return TreeTarget.of_values((values - values.mean()) / (values.std() or 1.0)), "variance"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 
 import numpy as np
 import pytest
@@ -12,6 +13,11 @@ from tests.theory.published import DIGITS, read_tables
 
 needs_data = pytest.mark.skipif(
     reference_folder() is None, reason="no reference data (set SRS_REFERENCE_DATA)"
+)
+
+# Repeats what a bounded test checks at the size of the publication.
+takes_minutes = pytest.mark.skipif(
+    not os.environ.get("SRS_TEST_LONG"), reason="takes minutes (set SRS_TEST_LONG=1)"
 )
 
 Problem = tuple[np.ndarray, np.ndarray, np.ndarray]

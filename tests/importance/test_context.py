@@ -23,7 +23,7 @@ from tests.importance.data import (
 def test_forests_converge_to_the_exact_importances(problem, global_random_seed: int) -> None:
     X, y, c = problem()
     exact = asymptotic_context(X, y, c)
-    found = context(X, y, context=c, n_trees=4000, n_permutations=1, seed=global_random_seed)
+    found = context(X, y, context=c, n_trees=2500, n_permutations=1, seed=global_random_seed)
     frame = found.frame
     for k, part in enumerate("01"):
         rows = frame[frame["part"] == part]
@@ -55,7 +55,7 @@ def test_levels_are_branches_and_numbers_are_cut(global_random_seed: int) -> Non
 def test_numeric_target_converges(global_random_seed: int) -> None:
     X, y, c = context_problem_1()
     exact = asymptotic_context(X, y + 0.5 * X[:, 1], c, regression=True)
-    found = context(X, y + 0.5 * X[:, 1] + 1e-9 * np.arange(16), context=c, n_trees=4000,
+    found = context(X, y + 0.5 * X[:, 1] + 1e-9 * np.arange(16), context=c, n_trees=2500,
                     n_permutations=1, seed=global_random_seed).frame  # fmt: skip
     np.testing.assert_allclose(found["value"], exact.absolute.ravel(), atol=0.02)
     np.testing.assert_allclose(found["signed"], exact.signed.ravel(), atol=0.02)
@@ -106,6 +106,15 @@ def test_numeric_context_and_target(global_random_seed: int) -> None:
     assert found.loc[("low", "f0"), "p_signed"] < 0.1
     assert found.loc[("low", "f0"), "p_given"] > 0.05 > found.loc[("high", "f0"), "p_given"]
     assert found.loc[("high", "f0"), "p_value"] == 1 / 200
+
+
+def test_contexts_are_named_by_their_values() -> None:
+    """A feature of numbers as context: its values are the names, and it is not explained."""
+    X, y, c = context_problem_1()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(dose=np.where(c, 2.5, 1.0), y=y)
+    found = context(frame, "y", context="dose", n_trees=20, n_permutations=5).frame
+    assert found["part"].unique().tolist() == ["1", "2.5"]
+    assert found["feature"].unique().tolist() == ["a", "b", "c"]
 
 
 def test_threads_and_seeds() -> None:

@@ -7,7 +7,7 @@ from benchmarks.explain.data import brca
 from srs.errors import InputError
 from srs.importance import mci, umfi
 from srs.importance.independence import residuals, transport
-from tests.importance.data import needs_data, tables
+from tests.importance.data import needs_data, tables, takes_minutes
 
 Sample = tuple[np.ndarray, np.ndarray]
 
@@ -62,6 +62,7 @@ def test_simulations_bounded(simulate, method: str) -> None:
 
 
 @pytest.mark.slow
+@takes_minutes
 @pytest.mark.parametrize("method", ["linear", "transport", "mci"])
 @pytest.mark.parametrize("simulate", [correlated_interactions, correlation, xor])
 def test_simulations_over_100_runs(simulate, method: str) -> None:
@@ -74,6 +75,7 @@ def test_simulations_over_100_runs(simulate, method: str) -> None:
 
 @needs_data
 @pytest.mark.slow
+@takes_minutes
 @pytest.mark.parametrize("method", ["linear", "transport"])
 def test_brca(method: str) -> None:
     """BCL11A first, most known genes in the top fifteen, some random genes at 0."""

@@ -21,7 +21,7 @@ from srs.importance.connectome import (
     weigh,
 )
 from srs.ingest import ingest
-from tests.importance.data import needs_data, tables
+from tests.importance.data import needs_data, tables, takes_minutes
 
 
 def names_of(p: int) -> list[str]:
@@ -51,6 +51,7 @@ def test_dream4(number: int) -> None:
 
 @needs_data
 @pytest.mark.slow
+@takes_minutes
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_dream4_at_1000_trees(number: int) -> None:
     """Near the level published for GENIE3: AUPR 0.154, 0.155, 0.231; AUROC 0.745, 0.733, 0.775."""

@@ -13,7 +13,7 @@ from srs.errors import InputError
 from srs.importance import ForestSettings, grow_forest, mda, mdi, open_matrix, vote_shift
 from srs.importance.permuted import permute_features
 from srs.tree import TreeSettings, TreeTarget, grow, grow_trees
-from tests.importance.data import needs_data, vote_shift_example
+from tests.importance.data import needs_data, takes_minutes, vote_shift_example
 
 
 class OneTree(BaseEstimator):
@@ -149,13 +149,23 @@ def test_trees_that_do_not_use_a_feature_are_not_touched() -> None:
 def test_the_artificial_example(global_random_seed: int) -> None:
     """Ten of 110 features make the sign: most of them are found, and nearly nothing else."""
     X, y = vote_shift_example(global_random_seed)
-    found = vote_shift(X, y, n_trees=3000, seed=global_random_seed).column("q_value") < 0.05
-    assert found[:10].sum() >= 6
+    found = vote_shift(X, y, n_trees=2000, seed=global_random_seed).column("q_value") < 0.05
+    assert found[:10].sum() >= 5
     assert found[10:].sum() <= 1
+
+
+@pytest.mark.slow
+@takes_minutes
+def test_the_artificial_example_at_its_size() -> None:
+    """10,000 trees, five draws of the data: at least eight of the ten on average, none besides."""
+    found = [vote_shift(*vote_shift_example(s), seed=s).column("q_value") < 0.05 for s in range(5)]
+    assert np.mean([f[:10].sum() for f in found]) >= 8
+    assert np.mean([f[10:].sum() for f in found]) <= 0.4
 
 
 @needs_data
 @pytest.mark.slow
+@takes_minutes
 def test_golub() -> None:
     """The slide has 10.8 features of p < 0.05 at 10,000 trees, of 90 % of the samples."""
     found = vote_shift(*golub(), n_trees=10_000)
