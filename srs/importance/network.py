@@ -2,8 +2,9 @@
 
 One forest a target, every other feature an input; a link's weight is the importance of its source
 for its target. Targets are normalised to unit variance (entropy, for categories), so that
-weights of different targets compare. By default all features are tried at every node, which masks
-indirect links (8.2.2: strongly relevant features cannot be masked).
+weights of different targets compare, and weights are shares of what is told of a target. By
+default all features are tried at every node, which masks indirect links (8.2.2: strongly relevant
+features cannot be masked), and trees end at depth 3, before nodes have too few samples.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from srs.tree import MISSING, TreeSettings, TreeTarget
 
 NETWORK = EXPLAIN + 9
 MAX_LINKS = 1_000_000
+MAX_DEPTH = 3
 BATCH_TREES = 2_000  # trees of a batch: about half a second
 
 
@@ -54,7 +56,7 @@ def network(
     targets: Any = None,
     n_trees: int = 1000,
     max_features: int | None = None,
-    max_depth: int | None = None,
+    max_depth: int | None = MAX_DEPTH,
     max_links: int = MAX_LINKS,
     seed: int = 0,
     threads: int | None = None,
@@ -65,12 +67,12 @@ def network(
 
     targets       names or ids of the features that links lead to; None: all
     max_features  K: features tried at a node; None: all, which favours direct links
-    max_depth     deepest level of a leaf; smaller also favours the strongest links
+    max_depth     deepest level of a leaf; None: trees grow until they are pure
     max_links     number of links that are kept
     executor      where batches of targets run; None: threads of this process
 
     feature  source of the link; part  its target
-    value    importance of the source for the target: share of its variance (or entropy)
+    value    importance of the source for the target, as a share of all sources'
 
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.normal(size=(2, 200))
@@ -134,9 +136,7 @@ def infer_links(spec: NetworkSpec) -> np.ndarray:
             codes, matrix.is_categorical[inputs], learned, settings, spec.n_trees,
             (spec.seed, NETWORK, target), bootstrap=False,
         )  # fmt: skip
-        if criterion == "entropy":
-            shares = np.bincount(learned.classes) / len(known)
-            weights[at] /= -(shares[shares > 0] * np.log2(shares[shares > 0])).sum() or 1.0
+        weights[at] /= weights[at].sum() or 1.0
     return weights
 
 
