@@ -77,8 +77,8 @@ def network(
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.normal(size=(2, 200))
     >>> found = network(np.column_stack([a, b, a + 0.3 * b]), n_trees=50)
-    >>> found.frame[["feature", "part"]].values[:2].tolist()
-    [['f2', 'f0'], ['f0', 'f2']]
+    >>> sorted(found.frame[["feature", "part"]].values[:2].tolist())
+    [['f0', 'f2'], ['f2', 'f0']]
     """
     matrix = open_matrix(data, None, features, needs_target=False)
     if matrix.n_features < 2:
