@@ -21,6 +21,7 @@ NAMES = (
     "ingest_npy",
     "paper",
     "cluster",
+    "explain",
 )
 
 

@@ -4,6 +4,7 @@
     store = srs.ingest(X, "wide.zarr", target=y)   # array, data frame, path, zarr or dask array
     result = srs.select(store, fdr=0.1, memory="512MB", seed=0)
     result.relevant_names
+    srs.explain(store, features=result, analyses=["mda", "per-class", "umfi"]).save("why")
 
 `SRSSelector` is the same as a scikit-learn selector; the command `srs` is the same for the shell.
 """
@@ -15,6 +16,7 @@ from srs.errors import SRSError
 from srs.ingest import ingest
 
 if TYPE_CHECKING:
+    from srs.explanation import Explanation, explain
     from srs.ingest.values import read_values
     from srs.planning import Plan, plan
     from srs.result import Result, load_result
@@ -24,12 +26,14 @@ if TYPE_CHECKING:
     from srs.store import FeatureStore, open_store
 
 __all__ = [
+    "Explanation",
     "FeatureStore",
     "Plan",
     "Progress",
     "Result",
     "SRSError",
     "SRSSelector",
+    "explain",
     "ingest",
     "load_result",
     "open_store",
@@ -41,11 +45,13 @@ __all__ = [
 # Imported when first used: together they take seconds and a hundred megabytes, which neither
 # `srs --help` nor a worker with a memory budget should pay for.
 _HOMES = {
+    "Explanation": "srs.explanation",
     "FeatureStore": "srs.store",
     "Plan": "srs.planning",
     "Progress": "srs.run",
     "Result": "srs.result",
     "SRSSelector": "srs.selector",
+    "explain": "srs.explanation",
     "load_result": "srs.result",
     "open_store": "srs.store",
     "plan": "srs.planning",

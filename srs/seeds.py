@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 PROBES, PASS_ORDER, BATCH, ITERATION, HOLDOUT, MINIMAL = range(6)
+EXPLAIN = 32  # analyses of `srs.importance` number their own purposes after it
 
 
 def make_rng(seed: int, purpose: int, *numbers: int) -> np.random.Generator:

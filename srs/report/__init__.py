@@ -13,7 +13,8 @@ the document that `srs.result` writes as result.json, made by `srs.selection`:
     measured   seconds, memory, threads, versions: what differs between equal runs
 """
 
+from srs.report.explained import render_explanation, summarise_explanation
 from srs.report.html import render_html
 from srs.report.terminal import render_terminal
 
-__all__ = ["render_html", "render_terminal"]
+__all__ = ["render_explanation", "render_html", "render_terminal", "summarise_explanation"]

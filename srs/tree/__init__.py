@@ -1,10 +1,12 @@
 """Randomised trees on blocks of uint8 codes: arrays in, arrays out.
 
 `kernel` grows one tree from `cuts` and their `criterion`; `forest` wraps it, applies, saves and
-loads trees; `random` makes its random numbers. Nothing here knows of files, features or verdicts.
+loads trees; `ensemble` grows many in one call; `random` makes their random numbers. Nothing here
+knows of files, features or verdicts.
 """
 
 from srs.tree.cuts import MISSING
+from srs.tree.ensemble import Trees, grow_trees, join_trees
 from srs.tree.forest import (
     Importances,
     Tree,
@@ -23,8 +25,11 @@ __all__ = [
     "Tree",
     "TreeSettings",
     "TreeTarget",
+    "Trees",
     "apply_tree",
     "grow",
+    "grow_trees",
+    "join_trees",
     "load_trees",
     "predict_tree",
     "save_trees",

@@ -16,6 +16,7 @@ MISSING = 255
 U8 = np.uint8
 FLUSH = 252  # most comparisons that a uint8 lane can hold, a multiple of the unrolling (4)
 SUBSET_TRIES = 64
+FEW_SAMPLES = 40  # nodes up to this size have their levels listed by sorting
 
 
 @njit(nogil=True, cache=True)
@@ -177,43 +178,97 @@ def cut_categories(block, rows, starts, col, j, subset_key, values, criterion, c
 
 
 @njit(nogil=True, cache=True)
-def find_best_cut(block, rows, starts, col, j, low, highest, missing, values, tables, criterion,
-              total, min_leaf, tie_key, cut, shift, counts, sums):  # fmt: skip
-    """Put the best cut of one column into cut[j], shift[j], counts[:, j] and sums[j]."""
+def list_levels(block, rows, starts, col, values, criterion, codes, segments, ys, hist, counts,
+                sums):  # fmt: skip
+    """Levels of a column in a node, ascending: codes, counts by class, sums; returns their number.
+
+    Few samples are sorted, many are counted: a node of ten would spend its time on 256 bins.
+    codes, segments, ys, hist are scratch; level i is codes[i], counts[i, :] and sums[i].
+    """
     n_segments = starts.shape[0] - 1
-    n = starts[n_segments] - starts[0]
-    hist = np.zeros((n_segments, 256), np.int32)
-    hist_sum = np.zeros(256, np.float64)
+    lo, hi = starts[0], starts[n_segments]
+    n = hi - lo
+    n_levels = 0
+    if n <= FEW_SAMPLES:
+        at = 0
+        for s in range(n_segments):
+            for i in range(starts[s], starts[s + 1]):
+                row = rows[i]
+                code = block[row, col]
+                y = values[row] if criterion == VARIANCE else 0.0
+                k = at
+                while k > 0 and codes[k - 1] > code:
+                    codes[k] = codes[k - 1]
+                    segments[k] = segments[k - 1]
+                    ys[k] = ys[k - 1]
+                    k -= 1
+                codes[k] = code
+                segments[k] = s
+                ys[k] = y
+                at += 1
+        for i in range(n):
+            if n_levels == 0 or codes[i] != codes[n_levels - 1]:
+                for s in range(n_segments):
+                    counts[n_levels, s] = 0
+                sums[n_levels] = 0.0
+                codes[n_levels] = codes[i]
+                n_levels += 1
+            counts[n_levels - 1, segments[i]] += 1
+            sums[n_levels - 1] += ys[i]
+        return n_levels
+    hist[:] = 0
+    for i in range(lo, hi):
+        hist[block[rows[i], col]] = 1
+    for code in range(256):
+        if hist[code]:
+            codes[n_levels] = U8(code)
+            for s in range(n_segments):
+                counts[n_levels, s] = 0
+            sums[n_levels] = 0.0
+            hist[code] = n_levels
+            n_levels += 1
     for s in range(n_segments):
         for i in range(starts[s], starts[s + 1]):
-            hist[s, block[rows[i], col]] += 1
+            counts[hist[block[rows[i], col]], s] += 1
     if criterion == VARIANCE:
-        for i in range(starts[0], starts[n_segments]):
-            hist_sum[block[rows[i], col]] += values[rows[i]]
+        for i in range(lo, hi):
+            sums[hist[block[rows[i], col]]] += values[rows[i]]
+    return n_levels
+
+
+@njit(nogil=True, cache=True)
+def find_best_cut(n_levels, level_codes, level_counts, level_sums, n, j, tables, criterion, total,
+                  min_leaf, tie_key, left, cut, shift, counts, sums):  # fmt: skip
+    """Put the best cut of one column into cut[j], shift[j], counts[:, j] and sums[j]."""
+    n_segments = left.shape[0]
+    missing = level_codes[n_levels - 1] == U8(MISSING)
     best, ties = -np.inf, 0
-    left = np.zeros(n_segments, np.int32)
     for direction in range(2 if missing else 1):
         left[:] = 0
-        left_sum = 0.0
+        left_sum, n_left = 0.0, 0
         if direction == 1:
-            left[:] = hist[:, MISSING]
-            left_sum = hist_sum[MISSING]
-        last = highest if missing and direction == 0 else highest - 1
-        for code in range(low, last + 1):
+            left_sum = level_sums[n_levels - 1]
             for s in range(n_segments):
-                left[s] += hist[s, code]
-            left_sum += hist_sum[code]
-            n_left = left.sum()
-            if hist[:, code].sum() == 0 or n_left < min_leaf or n - n_left < min_leaf:
+                left[s] = level_counts[n_levels - 1, s]
+                n_left += left[s]
+        stop = n_levels - 2 if direction == 1 else n_levels - 1
+        for i in range(stop):
+            for s in range(n_segments):
+                left[s] += level_counts[i, s]
+                n_left += level_counts[i, s]
+            left_sum += level_sums[i]
+            if n_left < min_leaf or n - n_left < min_leaf:
                 continue
             score = score_one(criterion, left, n_left, n, left_sum, total, tables)
             if score > best:
                 ties = 0
             if score >= best:
                 ties += 1
-                if random_below(tie_key, U32(code * 2 + direction), ties) == 0:
+                code = np.int64(level_codes[i])
+                if ties == 1 or random_below(tie_key, U32(code * 2 + direction), ties) == 0:
                     best = score
                     cut[j] = U8(code + direction)
                     shift[j] = U8(direction)
-                    counts[:n_segments, j] = left
+                    for s in range(n_segments):
+                        counts[s, j] = left[s]
                     sums[j] = left_sum

@@ -26,7 +26,7 @@ from srs.tree.criterion import (
     score_columns,
 )
 from srs.tree.cuts import (
-    MISSING,
+    FEW_SAMPLES,
     U8,
     count_left,
     cut_categories,
@@ -34,6 +34,7 @@ from srs.tree.cuts import (
     draw_subset,
     find_best_cut,
     find_ranges,
+    list_levels,
     sum_left,
 )
 from srs.tree.random import (
@@ -124,6 +125,14 @@ def grow_tree(
     scores_all = np.empty(MAX_TILE, np.float64)
     attempts = np.empty(n_columns, np.int16)
     levels = np.empty(256, np.uint8)
+    n_listed = max(FEW_SAMPLES, 256) if best_cut else 0
+    level_codes = np.empty(n_listed, np.uint8)
+    level_segments = np.empty(n_listed, np.int64)
+    level_ys = np.empty(n_listed, np.float64)
+    level_hist = np.empty(n_listed, np.int64)
+    level_counts = np.empty((n_listed, n_classes), np.int32)
+    level_sums = np.empty(n_listed, np.float64)
+    sizes_left = np.empty(n_classes, np.int32)
     order = np.arange(n_columns)
     any_categorical = False
     for j in range(n_columns):
@@ -208,22 +217,32 @@ def grow_tree(
             shift = shift_all[c0 : c0 + width]
             counts, sums = counts_all[:n_segments, :width], sums_all[:width]
             scores, n_left = scores_all[:width], left_all[:width]
-            any_missing = find_ranges(block, rows, lo, hi, c0, low, high, high1)
             if best_cut:
-                for s in range(n_segments):
-                    counts[s, :] = 0
-                sums[:] = 0.0
                 for j in range(width):
-                    if low[j] != high[j] and not is_categorical[c0 + j]:
-                        has_missing = high[j] == U8(MISSING)
+                    low[j] = high[j] = U8(0)
+                    for s in range(n_segments):
+                        counts[s, j] = 0
+                    sums[j] = 0.0
+                    if is_categorical[c0 + j]:
+                        find_ranges(
+                            block, rows, lo, hi, c0 + j, low[j : j + 1], high[j : j + 1],
+                            high1[j : j + 1],
+                        )  # fmt: skip
+                        continue
+                    n_levels = list_levels(
+                        block, rows, starts, c0 + j, values, criterion, level_codes,
+                        level_segments, level_ys, level_hist, level_counts, level_sums,
+                    )  # fmt: skip
+                    high[j] = U8(n_levels > 1)
+                    if n_levels > 1:
                         find_best_cut(
-                            block, rows, starts, c0 + j, j, np.int64(low[j]),
-                            np.int64(U8(high1[j] - U8(1))), has_missing, values, tables,
+                            n_levels, level_codes, level_counts, level_sums, n, j, tables,
                             criterion, total, min_leaf,
-                            random_u32(tie_key, U32(0x10000000 + c0 + j)), cut, shift, counts,
-                            sums,
+                            random_u32(tie_key, U32(0x10000000 + c0 + j)), sizes_left[:n_segments],
+                            cut, shift, counts, sums,
                         )  # fmt: skip
             else:
+                any_missing = find_ranges(block, rows, lo, hi, c0, low, high, high1)
                 draw_cuts(cut_key, missing_key, c0, low, high, high1, any_missing, cut, shift)
                 for s in range(n_segments):
                     for j in range(width):

@@ -13,7 +13,7 @@ from srs.cli.app import app
 from srs.cli.failures import EXIT_CODES
 from tests.cli.conftest import run_srs
 
-COMMANDS = ("ingest", "info", "select", "report")
+COMMANDS = ("ingest", "info", "select", "report", "explain")
 
 
 def _help(*arguments: str) -> str:

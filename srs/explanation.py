@@ -1,0 +1,228 @@
+"""The stage after selection: `explain` runs analyses of `srs.importance` on few features.
+
+Which analysis exists, what it needs and what its text argument means is `ANALYSES`; a new analysis
+is one new file of `srs.importance` and one line here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from srs import importance
+from srs.errors import SettingsError
+from srs.executors import available_cores
+from srs.importance import Analysis, Forest, ForestSettings, Matrix, grow_forest, open_matrix
+from srs.report import render_explanation
+
+FORMAT = "srs-explanation"
+SCHEMA_VERSION = 1
+JSON_NAME, REPORT_NAME = "explain.json", "explain.html"
+
+OnShare = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How `explain` calls an analysis.
+
+    function  the analysis
+    argument  the option that NAME=VALUE sets; None: it takes no value
+    forest    whether it uses the forest that analyses share
+    target    whether it needs a target
+    required  whether the value must be given
+    """
+
+    function: Callable[..., Analysis]
+    argument: str | None = None
+    forest: bool = False
+    target: bool = True
+    required: bool = False
+
+
+ANALYSES: dict[str, Entry] = {
+    "mdi": Entry(importance.mdi, forest=True),
+    "mda": Entry(importance.mda, forest=True),
+    "label-permutation": Entry(importance.label_permutation),
+    "conditional-error-rate": Entry(importance.conditional_error_rate),
+    "context": Entry(importance.context, "context", required=True),
+    "vote-shift": Entry(importance.vote_shift, "method", forest=True),
+    "one-probe": Entry(importance.one_probe),
+    "per-class": Entry(importance.per_class, forest=True),
+    "umfi": Entry(importance.umfi, "method"),
+    "mci": Entry(importance.mci, "method"),
+    "network": Entry(importance.network, target=False),
+    "connectome": Entry(importance.connectome, target=False),
+    "context-network": Entry(
+        importance.context_network, "context", target=False, required=True
+    ),
+}  # fmt: skip
+DEFAULT = ("mdi", "mda", "label-permutation")
+
+Request = str | tuple[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What the analyses said. Made by `srs.explain`.
+
+    analyses  name -> Analysis, in the order of the request
+    data      n_samples, n_features, names, target, task and labels
+    settings  seed and requests
+    measured  seconds, versions: what differs between equal runs
+    """
+
+    analyses: Mapping[str, Analysis]
+    data: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    measured: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {self.data['n_features']} features: {', '.join(self.analyses)}>"
+
+    def __getitem__(self, name: str) -> Analysis:
+        return self.analyses[name]
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON values; equal data, settings and seed differ in "measured" only."""
+        return {
+            "format": FORMAT,
+            "schema_version": SCHEMA_VERSION,
+            "settings": dict(self.settings),
+            "data": dict(self.data),
+            "analyses": [analysis.to_json() for analysis in self.analyses.values()],
+            "measured": dict(self.measured),
+        }
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write explain.json, explain.html and a Parquet table an analysis; returns the folder."""
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        tables = {name: analysis.table for name, analysis in self.analyses.items()}
+        for name, table in tables.items():
+            pq.write_table(table, path / f"{name}.parquet")
+        document = self.to_json()
+        (path / REPORT_NAME).write_text(render_explanation(document), encoding="utf-8")
+        text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+        (path / JSON_NAME).write_text(text, encoding="utf-8")
+        return path
+
+
+def explain(
+    data: Any,
+    target: Any = None,
+    features: Any = None,
+    analyses: Sequence[Request] = DEFAULT,
+    seed: int = 0,
+    *,
+    n_trees: int = 1000,
+    threads: int | None = None,
+    on_progress: OnShare | None = None,
+) -> Explanation:
+    """Why features matter: run analyses on the features of a store, an array or a data frame.
+
+    data         feature store or its path, array (samples x features), or data frame
+    target       values, or the name of a target of the store or of a column of the frame; None:
+                 the first target of the store
+    features     names or ids of features, a `srs.Result` or the folder of one (its relevant
+                 features); None: all
+    analyses     names, "name=value" (as "context=sex"), or (name, options) for any options of
+                 the function of that name in `srs.importance`
+    seed         the same seed gives the same answer, on any number of threads
+    n_trees      trees of the forest that mdi, mda, vote-shift and per-class share
+    threads      None: all cores
+    on_progress  called with the share done and what is being done
+
+    >>> import numpy as np, srs
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 6))
+    >>> found = srs.explain(X, X[:, 2] > 0, analyses=["mdi", "per-class"], n_trees=50)
+    >>> found["mdi"].frame.nlargest(1, "value")["feature"].tolist()
+    ['f2']
+    """
+    requests = [_parse(request) for request in analyses]
+    if not requests:
+        raise SettingsError("there is no analysis to run: name some, as in analyses=['mdi'].")
+    needs_target = any(ANALYSES[name].target for name, _ in requests)
+    matrix = open_matrix(data, target, features, needs_target=needs_target)
+    started = perf_counter()
+    found: dict[str, Analysis] = {}
+    seconds: dict[str, float] = {}
+    forest: Forest | None = None
+    for number, (name, options) in enumerate(requests):
+        since = perf_counter()
+
+        def show(share: float, number: int = number, name: str = name) -> None:
+            if on_progress:
+                on_progress((number + share) / len(requests), name)
+
+        show(0.0)
+        entry = ANALYSES[name]
+        if entry.forest:
+            forest = forest or grow_forest(
+                matrix, ForestSettings(n_trees), seed=seed, threads=threads, on_progress=show
+            )
+            found[name] = entry.function(forest, **options)
+        else:
+            found[name] = entry.function(
+                matrix, seed=seed, threads=threads, on_progress=show, **options
+            )
+        seconds[name] = round(perf_counter() - since, 3)
+        show(1.0)
+    measured = {
+        "seconds": round(perf_counter() - started, 3),
+        "seconds_by_analysis": seconds,
+        "threads": threads or available_cores(),
+        "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "version": version("srs"),
+    }
+    shown = {name: {k: _shown(v) for k, v in options.items()} for name, options in requests}
+    settings = {"seed": seed, "n_trees": n_trees, "analyses": shown}
+    return Explanation(found, _describe(matrix), settings, measured)
+
+
+def _describe(matrix: Matrix) -> dict[str, Any]:
+    target = matrix.target
+    return {
+        "fingerprint": matrix.store.fingerprint,
+        "n_samples": matrix.n_samples,
+        "n_features": matrix.n_features,
+        "features": list(matrix.names),
+        "target": None if target is None else target.name,
+        "task": None if target is None else target.task,
+        "labels": [] if target is None else list(target.labels),
+    }
+
+
+def _shown(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float, bool, type(None))) else "given as values"
+
+
+def _parse(request: Request) -> tuple[str, dict[str, Any]]:
+    """ "name", "name=value" or (name, options) as name and options."""
+    options: dict[str, Any] = {}
+    if isinstance(request, str):
+        name, _, value = request.partition("=")
+    else:
+        name, value = request[0], ""
+        options = dict(request[1])
+    name = name.strip().replace("_", "-")
+    if name not in ANALYSES:
+        raise SettingsError(f"there is no analysis {name!r}; there are {', '.join(ANALYSES)}.")
+    entry = ANALYSES[name]
+    if value:
+        if entry.argument is None:
+            raise SettingsError(f"the analysis {name} takes no value, and was given {value!r}.")
+        options[entry.argument] = value
+    if entry.required and entry.argument not in options:
+        raise SettingsError(f"the analysis {name} needs a {entry.argument}: write {name}=NAME.")
+    return name, options

@@ -1,0 +1,239 @@
+"""What analyses look at: the codes of some features, all samples, and a target.
+
+Made from a feature store, an array or a data frame by `open_matrix`. The features of an analysis
+fit in memory; selecting them from those that do not is `srs.select`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from srs.errors import InputError
+from srs.ingest import ingest
+from srs.ingest.target import parse_target
+from srs.ingest.values import read_values
+from srs.store import FeatureStore, Target, open_store
+from srs.store.layout import CATEGORICAL
+from srs.tree import MISSING, TreeTarget
+
+MAX_CELLS = 4_000_000_000
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Samples by features.
+
+    codes           uint8 (n_samples, n_features), C-contiguous; 255 is missing
+    is_categorical  bool (n_features,): levels without an order
+    names           name of each feature
+    feature_ids     int64 (n_features,): ids in the store
+    target          what is to be explained; None if the analysis needs none
+    store           where the codes are from
+    """
+
+    codes: np.ndarray
+    is_categorical: np.ndarray
+    names: tuple[str, ...]
+    feature_ids: np.ndarray
+    target: Target | None
+    store: FeatureStore
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.codes)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """float64 (n_samples, n_features): original values where known, else codes; NaN missing."""
+        return self._read(np.arange(self.n_features))
+
+    def values_of(self, columns: Sequence[int]) -> np.ndarray:
+        """Some columns of `values`; only these are read if none were yet."""
+        if "values" in self.__dict__:
+            return np.asarray(self.values[:, list(columns)])
+        return self._read(np.asarray(columns, np.int64))
+
+    def _read(self, columns: np.ndarray) -> np.ndarray:
+        codes = self.codes[:, columns]
+        try:
+            values = read_values(self.store, self.feature_ids[columns]).astype(np.float64)
+        except (InputError, OSError):
+            values = codes.astype(np.float64)
+        return np.where(codes == MISSING, np.nan, values)
+
+    @property
+    def known_target(self) -> Target:
+        if self.target is None:
+            raise InputError("this analysis needs a target: give target=..., or ingest with one.")
+        return self.target
+
+    @property
+    def is_classification(self) -> bool:
+        return self.known_target.task == "classification"
+
+    @cached_property
+    def tree_target(self) -> TreeTarget:
+        target = self.known_target
+        if self.is_classification:
+            return TreeTarget.of_classes(target.values, target.n_classes)
+        return TreeTarget.of_values(target.values)
+
+    def take(self, columns: np.ndarray, target: Target | None = None) -> Matrix:
+        """Some of the features, and another target if it is given."""
+        return replace(
+            self, codes=np.ascontiguousarray(self.codes[:, columns]),
+            is_categorical=self.is_categorical[columns],
+            names=tuple(self.names[c] for c in columns), feature_ids=self.feature_ids[columns],
+            target=self.target if target is None else target,
+        )  # fmt: skip
+
+    def find(self, feature: str | int) -> int:
+        """The column of a feature by name or feature id, or an InputError that names it."""
+        for column, (name, feature_id) in enumerate(
+            zip(self.names, self.feature_ids.tolist(), strict=True)
+        ):
+            if feature in (name, feature_id):
+                return column
+        raise InputError(f"there is no feature {feature!r} among those that are explained.")
+
+
+def open_matrix(
+    data: Any,
+    target: Any = None,
+    features: Any = None,
+    *,
+    needs_target: bool = True,
+    leave_out: Sequence[str] = (),
+) -> Matrix:
+    """The features of `data` as a matrix.
+
+    data       feature store, its path, array (samples x features), data frame, or a Matrix
+    target     values, or the name of a target of the store or of a column of the frame; None: the
+               first target of the store
+    features   names or ids of features, a `srs.Result` or its folder (its relevant features);
+               None: all
+    leave_out  names of features that play another part in the analysis
+
+    >>> m = open_matrix([[1.0, 5.0], [2.0, 5.5], [3.0, 4.0]], ["a", "b", "b"])
+    >>> m.n_samples, m.names, m.known_target.labels
+    (3, ('f0', 'f1'), ('a', 'b'))
+    """
+    if isinstance(data, Matrix):
+        return data
+    store, target = _open(data, target)
+    ids = _feature_ids(store, features)
+    names = store.feature_names
+    ids = np.array([i for i in ids.tolist() if names[i] not in leave_out], np.int64)
+    if not len(ids):
+        raise InputError("there are no features to explain: the list of features is empty.")
+    if len(ids) * store.n_samples > MAX_CELLS:
+        raise InputError(
+            f"{len(ids)} features x {store.n_samples} samples do not fit in memory: select "
+            f"features first (srs select) and explain those."
+        )
+    found = _target(store, target, needs_target)
+    chosen = tuple(names[i] for i in ids.tolist())
+    if found is not None and isinstance(target, str) and target in chosen:
+        raise InputError(f"the feature {target!r} is the target: leave it out of the features.")
+    categorical = (store.kinds[ids] == CATEGORICAL) & (store.n_levels[ids] > 2)
+    matrix = Matrix(store.read_codes(ids), categorical, chosen, ids, found, store)
+    _check(matrix)
+    return matrix
+
+
+def _open(data: Any, target: Any) -> tuple[FeatureStore, Any]:
+    if isinstance(data, FeatureStore):
+        return data, target
+    if isinstance(data, (str, os.PathLike)) and Path(data, "zarr.json").is_file():
+        return open_store(data), target
+    if isinstance(data, (str, os.PathLike)) and not Path(data).exists():
+        return open_store(data), target  # which says that there is nothing
+    if isinstance(data, (list, tuple)):
+        data = np.asarray(data)
+    return ingest(data, target=target, keep_values=True), None
+
+
+def _feature_ids(store: FeatureStore, features: Any) -> np.ndarray:
+    if features is None:
+        return np.arange(store.n_features)
+    if isinstance(features, (str, os.PathLike)):
+        from srs.result import load_result
+
+        features = load_result(features)
+    if hasattr(features, "relevant_ids"):
+        data = features.document["data"]
+        if data["n_features"] != store.n_features or data["fingerprint"] != store.fingerprint:
+            raise InputError("the result is of another feature store: explain the one it is of.")
+        features = features.relevant_ids
+    return store.find_ids([f if isinstance(f, str) else int(f) for f in features])
+
+
+def _target(store: FeatureStore, target: Any, needed: bool) -> Target | None:
+    if target is None or isinstance(target, str):
+        if target is None and not store.target_names and not needed:
+            return None
+        return store.target(target)
+    if isinstance(target, Target):
+        return target
+    return parse_target("target", target, store.n_samples, None)
+
+
+def _check(matrix: Matrix) -> None:
+    """Refuse features that cannot be explained, in one sentence."""
+    constant = np.flatnonzero((matrix.codes == matrix.codes[0]).all(axis=0))
+    if len(constant):
+        raise InputError(
+            f"{len(constant)} of the features are constant, the first is "
+            f"{matrix.names[int(constant[0])]!r}: leave them out."
+        )
+    target = matrix.target
+    if target is None:
+        return
+    for column in range(matrix.n_features):
+        if _is_copy(matrix, column, target):
+            raise InputError(
+                f"the feature {matrix.names[column]!r} is the target itself, or a copy of it: "
+                f"leave it out of the features."
+            )
+
+
+def _is_copy(matrix: Matrix, column: int, target: Target) -> bool:
+    """Whether a feature is the target under another name: its levels pair with the target's."""
+    codes = matrix.codes[:, column]
+    if target.task == "classification":
+        levels, at = np.unique(codes, return_inverse=True)
+        if len(levels) != target.n_classes:
+            return False
+        pairs = np.unique(at * target.n_classes + target.values)
+        return len(pairs) == len(levels)
+    order = np.argsort(target.values, kind="stable")
+    steps = np.diff(codes[order].astype(np.int64))
+    if (steps < 0).any():  # a copy has codes that ascend with the target
+        return False
+    values = matrix.values[:, column]
+    return bool(np.array_equal(values, target.values))
+
+
+def check_classes(matrix: Matrix, least: int = 2) -> None:
+    """Refuse a target one of whose classes has a single sample: none is left out of a bag then."""
+    target = matrix.known_target
+    if target.task != "classification":
+        return
+    sizes = np.bincount(target.values, minlength=target.n_classes)
+    if sizes.min() < least:
+        label = target.labels[int(sizes.argmin())]
+        raise InputError(
+            f"the class {label!r} has {int(sizes.min())} sample only, and this analysis needs "
+            f"{least} of each class: remove the class or join it with another."
+        )

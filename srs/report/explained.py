@@ -1,0 +1,237 @@
+"""The page of an explanation: one section an analysis, each a chart, words, and its numbers.
+
+Reads the document that `srs.explanation` writes as explain.json and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from srs.report import charts
+from srs.report.markup import Cell, Column, data_table, figure, name, paragraph, prose, section
+from srs.report.style import CSS, SCRIPT
+from srs.report.text import count, duration, number, probability
+
+Document = Mapping[str, Any]
+Row = Mapping[str, Any]
+MAX_BARS, MAX_LINKS, MAX_ROWS, MAX_CONTEXT_FEATURES = 40, 60, 1000, 25
+
+TITLES = {
+    "mdi": (
+        "Mean decrease of impurity",
+        "How much the splits of a feature purify the target, as a mean over the trees of a "
+        "forest. Whiskers are two standard errors over trees.",
+    ),
+    "mda": (
+        "Mean decrease of accuracy",
+        "How much worse the forest predicts samples it has not seen when the values of the "
+        "feature are shuffled. Whiskers are two standard errors.",
+    ),
+    "label-permutation": (
+        "Importance against permuted labels",
+        "Diamonds are the mean importance when the labels are permuted, that is, when nothing "
+        "matters.",
+    ),
+    "conditional-error-rate": (
+        "Conditional error rate",
+        "Features by importance. The p-value of a rank is the chance to take an irrelevant "
+        "feature in when selecting down to it.",
+    ),
+    "context": (
+        "Dependence on the context",
+        "How much the context changes what a feature tells of the target. A star marks p-values "
+        "below 0.05, by permuting the context.",
+    ),
+    "vote-shift": (
+        "Vote shift",
+        "How many votes of trees change when the feature is shuffled, with a test whether they do "
+        "at all.",
+    ),
+    "one-probe": (
+        "Against one random feature",
+        "The p-value is the share of forests in which a random feature was ranked no lower; "
+        "diamonds are its mean importance.",
+    ),
+    "per-class": (
+        "Importance by class",
+        "Share of what tells one class from all others, by feature; each class sums to 1, however "
+        "rare it is.",
+    ),
+    "umfi": (
+        "Ultra-marginal importance",
+        "What a feature adds to all others once these tell nothing of it any more. Copies do not "
+        "take importance from one another.",
+    ),
+    "mci": ("Marginal contribution", "The most that a feature ever adds to a set of others."),
+    "network": ("Network", "Which features tell which: the strongest links. Thicker is stronger."),
+    "connectome": (
+        "Connectome",
+        "Averaged partial correlation: the strongest pairs. Thicker is stronger.",
+    ),
+    "context-network": (
+        "Links that depend on the context",
+        "Links with p-values below 0.05 in some context: solid where stronger in it, dashed where "
+        "weaker.",
+    ),
+}
+
+
+def render_explanation(document: Document) -> str:
+    """The page of an explanation as one HTML text that needs nothing from outside."""
+    analyses = {analysis["name"]: analysis for analysis in document["analyses"]}
+    parts = [_section(analysis) for analysis in analyses.values()]
+    if "umfi" in analyses and "mdi" in analyses:
+        parts.append(_umfi_against_mdi(analyses["umfi"]["rows"], analyses["mdi"]["rows"]))
+    title = headline(document)
+    body = "\n".join(parts)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{prose(title)}</title>
+<style>{CSS}{charts.CHART_CSS}</style>
+</head>
+<body>
+<header>
+<p class="eyebrow">Sequential Random Subspace: explain</p>
+<h1>{prose(title)}</h1>
+{_about(document)}
+</header>
+<main>
+{body}
+</main>
+<script>{SCRIPT}</script>
+</body>
+</html>
+"""
+
+
+def headline(document: Document) -> str:
+    return f"Why {count(document['data']['n_features'], 'feature')} matter"
+
+
+def _about(document: Document) -> str:
+    data, measured = document["data"], document["measured"]
+    about = f"{count(data['n_samples'], 'sample')}, seed {document['settings']['seed']}, "
+    about += f"{duration(measured['seconds'])}"
+    if data["target"] is None:
+        return f'<p class="about">{prose(about)}</p>'
+    shown = f"Target “{name(data['target'])}” ({prose(data['task'])}), "
+    return f'<p class="about">{shown}{prose(about)}</p>'
+
+
+def _section(analysis: Document) -> str:
+    title, meaning = TITLES[analysis["name"]]
+    rows = analysis["rows"]
+    notes = "".join(f"<li>{prose(note)}</li>" for note in analysis["notes"])
+    return section(
+        analysis["name"], title, paragraph(meaning), figure(_chart(analysis["name"], rows)),
+        f"<ul>{notes}</ul>" if notes else "", _numbers(analysis["name"], title, rows),
+    )  # fmt: skip
+
+
+def _chart(kind: str, rows: Sequence[Row]) -> str:
+    title = TITLES[kind][0]
+    if kind == "context":
+        return _contexts(rows, title)
+    if kind == "per-class":
+        return _classes(rows, title)
+    if kind in ("network", "connectome"):
+        n_nodes = len({r["feature"] for r in rows} | {r["part"] for r in rows})
+        shown = rows[: min(MAX_LINKS, max(10, 2 * n_nodes))]
+        links = [(r["feature"], r["part"], r["value"], False) for r in shown]
+        return charts.network_plot(links, kind == "network", title)
+    if kind == "context-network":
+        changed = sorted((r for r in rows if r["label"]), key=lambda r: r["p_value"])
+        links = [(r["feature"], r["target"], r["value"], r["label"] == "weaker")
+                 for r in changed[:MAX_LINKS]]  # fmt: skip
+        return charts.network_plot(links, True, title)
+    best = sorted(rows, key=lambda r: -(r["value"] or 0.0))[:MAX_BARS]
+    return charts.error_bars(
+        [(r["feature"], r["value"] or 0.0, r["error"], r["null"]) for r in best], title
+    )
+
+
+def _contexts(rows: Sequence[Row], title: str) -> str:
+    parts = list(dict.fromkeys(r["part"] for r in rows))
+    by_feature: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        by_feature.setdefault(row["feature"], {})[row["part"]] = row
+    order = sorted(by_feature, key=lambda f: min(r["p_value"] for r in by_feature[f].values()))
+    groups = [
+        (feature, [(by_feature[feature][p]["value"], by_feature[feature][p]["p_value"])
+                   for p in parts])
+        for feature in order[:MAX_CONTEXT_FEATURES]
+    ]  # fmt: skip
+    return charts.grouped_bars(groups, parts, title)
+
+
+def _classes(rows: Sequence[Row], title: str) -> str:
+    classes = list(dict.fromkeys(r["part"] for r in rows))
+    values = {(r["feature"], r["part"]): r["value"] or 0.0 for r in rows}
+    features = dict.fromkeys(r["feature"] for r in rows)
+    best = sorted(features, key=lambda f: -max(values[f, c] for c in classes))[:MAX_BARS]
+    table = [[values[feature, c] for c in classes] for feature in best]
+    return charts.heat_map(best, classes, table, title)
+
+
+def _umfi_against_mdi(umfi: Sequence[Row], mdi: Sequence[Row]) -> str:
+    known = {row["feature"]: row["value"] for row in mdi}
+    rows = [(r["feature"], known[r["feature"]], r["value"]) for r in umfi if r["feature"] in known]
+    return section(
+        "umfi-mdi", "UMFI against MDI",
+        paragraph("High in UMFI and low in MDI: features that share what they tell with others, "
+                  "among which MDI is divided."),
+        figure(charts.labelled_points(rows, "mean decrease of impurity",
+                                      "ultra-marginal importance", "UMFI against MDI")),
+    )  # fmt: skip
+
+
+def _numbers(kind: str, title: str, rows: Sequence[Row]) -> str:
+    """The table behind a chart, one click away."""
+    if not rows:
+        return ""
+    keys = [key for key in rows[0] if any(row[key] is not None for row in rows)]
+    texts = {key for key in keys if any(isinstance(row[key], str) for row in rows)}
+    columns = [Column(key, numeric=key not in texts) for key in keys]
+    cells = [[_cell(key, row[key]) for key in keys] for row in rows[:MAX_ROWS]]
+    shown = min(len(rows), MAX_ROWS)
+    caption = f"{title}: {count(len(rows), 'row')}"
+    if shown < len(rows):
+        caption = f"{title}: the first {shown:,} of {len(rows):,} rows"
+    link = f'<p>All rows: <a href="{kind}.parquet">{kind}.parquet</a>.</p>'
+    table = data_table(caption, columns, cells, interactive=True)
+    return f"<details><summary>The numbers</summary>{link}{table}</details>"
+
+
+def _cell(key: str, value: Any) -> Cell:
+    if value is None:
+        return Cell("–", 0.0) if key not in ("part", "label", "best") else Cell("–")
+    if isinstance(value, str):
+        return Cell(name(value))
+    if key.startswith(("p_", "q_")):
+        return Cell(prose(probability(value)), float(value))
+    return Cell(number(value), float(value))
+
+
+def summarise_explanation(document: Document) -> str:
+    """A few lines an analysis for the terminal: its strongest rows."""
+    lines = [headline(document)]
+    for analysis in document["analyses"]:
+        title, _ = TITLES[analysis["name"]]
+        rows = sorted(analysis["rows"], key=_strength)[:5]
+        lines.append(f"\n{title}")
+        for row in rows:
+            what = row["feature"] + ("" if row["part"] is None else f" / {row['part']}")
+            said = f"  {what:<40} {number(row['value'] or 0.0):>10}"
+            said += "" if row["p_value"] is None else f"  p {probability(row['p_value'])}"
+            lines.append(said + ("" if row["label"] is None else f"  {row['label']}"))
+    return "\n".join(lines) + "\n"
+
+
+def _strength(row: Row) -> tuple[float, float]:
+    p = 1.0 if row["p_value"] is None else row["p_value"]
+    return p, -(row["value"] or 0.0)

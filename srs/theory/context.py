@@ -1,0 +1,203 @@
+"""Context-dependent importances of infinitely many totally randomised multiway trees, exact.
+
+Covers the importances of Sutera et al., "Context-dependent feature analysis with random forests"
+(2016), on a known discrete distribution: classes with entropy in bits, or a numeric target with
+variance. The context is no feature of the trees. Forests of finite size are
+`srs.importance.context`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from srs.errors import InputError
+from srs.theory.asymptotic import FloatArray, IntArray
+
+MAX_FEATURES = 14
+TOLERANCE = 1e-9
+
+INDEPENDENT, COMPLEMENTARY, REDUNDANT = "independent", "complementary", "redundant"
+IRRELEVANT, MIXED = "irrelevant", "dependent"
+
+
+@dataclass(frozen=True)
+class ContextImportances:
+    """Importances of features, overall and in each context; rows are contexts where there are two.
+
+    contexts   the values of the context, sorted
+    imp        (n_features,): Imp, all samples (equation 8)
+    given      (n_contexts, n_features): Imp given the context, its samples alone
+    absolute   (n_contexts, n_features): Imp^|xc| (equation 11): 0 for all contexts if and only if
+               the feature is context-independent
+    signed     (n_contexts, n_features): Imp_s^xc (equation 12): negative if the context adds to
+               what the feature tells, positive if it takes from it
+    overall    (n_features,): Imp^Xc, the effect of knowing the context
+    """
+
+    contexts: tuple[object, ...]
+    imp: FloatArray
+    given: FloatArray
+    absolute: FloatArray
+    signed: FloatArray
+    overall: FloatArray
+
+    @property
+    def labels(self) -> list[list[str]]:
+        """A word for each context and feature, by Theorem 3."""
+        return [
+            [
+                characterise(*values)
+                for values in zip(absolute, signed, self.imp, strict=True)
+            ]
+            for absolute, signed in zip(self.absolute, self.signed, strict=True)
+        ]  # fmt: skip
+
+
+def characterise(
+    absolute: float, signed: float, imp: float, tolerance: float = TOLERANCE
+) -> str:  # fmt: skip
+    """What the context does to a feature (Definitions 2 to 4, by Theorem 3).
+
+    >>> characterise(0.0, 0.0, 1.0), characterise(0.4, -0.4, 0.1), characterise(0.1, 0.1, 0.2)
+    ('independent', 'complementary', 'redundant')
+    >>> characterise(0.1, 0.1, 0.1), characterise(0.3, 0.1, 0.5)
+    ('irrelevant', 'dependent')
+    """
+    if absolute <= tolerance:
+        return INDEPENDENT
+    if absolute - abs(signed) > tolerance:
+        return MIXED
+    if signed < 0:
+        return COMPLEMENTARY
+    return IRRELEVANT if abs(signed - imp) <= tolerance else REDUNDANT
+
+
+def asymptotic_context(
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
+    context: npt.ArrayLike,
+    weights: npt.ArrayLike | None = None,
+    *,
+    regression: bool = False,
+) -> ContextImportances:
+    """Exact importances of features in contexts; the table of samples is the distribution.
+
+    X           (n_samples, n_features): any values that can be sorted; each value is a level
+    y           (n_samples,): classes; numbers if `regression`, and impurity is variance then
+    context     (n_samples,): the context of each sample
+    weights     (n_samples,): how much each sample counts; None: all the same
+
+    A node that no sample of a context reaches tells nothing in that context: 0 there.
+
+    >>> rows = [[a, b] for a in (0, 1) for b in (0, 1)]
+    >>> found = asymptotic_context(rows * 2, [0, 0, 1, 1, 0, 1, 0, 1], [0] * 4 + [1] * 4)
+    >>> found.given.tolist()  # y is the first feature in context 0, the second in context 1
+    [[1.0, 0.0], [0.0, 1.0]]
+    >>> found.labels
+    [['complementary', 'irrelevant'], ['irrelevant', 'complementary']]
+    """
+    X, y, c, w, contexts = _parse(X, y, context, weights)
+    target = _columns(y, w, regression)
+    masks = [np.ones(len(w)), *(np.where(c == k, 1.0, 0.0) for k in range(len(contexts)))]
+    columns = [mask[:, None] * target for mask in masks]
+    p = X.shape[1]
+    groups = _groups(X)
+    imp, overall = np.zeros(p), np.zeros(p)
+    given, absolute, signed = (np.zeros((len(contexts), p)) for _ in range(3))
+    shares = np.array([(w * mask).sum() for mask in masks])
+    for subset in range(1 << p):
+        size = subset.bit_count()
+        if size == p:
+            continue
+        weight = 1 / (math.comb(p, size) * (p - size))
+        coarse = groups[subset]
+        n = int(coarse.max()) + 1
+        before = [_impurities(coarse, part, n, regression) for part in columns]
+        mass = [np.bincount(coarse, w * mask, n) for mask in masks]
+        for m in range(p):
+            if subset >> m & 1:
+                continue
+            fine = groups[subset | 1 << m]
+            n_fine = int(fine.max()) + 1
+            parent = np.empty(n_fine, np.int64)
+            parent[fine] = coarse
+            gains = []
+            for k, part in enumerate(columns):
+                after = np.bincount(parent, _impurities(fine, part, n_fine, regression), n)
+                gains.append(np.maximum(before[k] - after, 0.0))
+            imp[m] += weight * gains[0].sum()
+            overall[m] += weight * (gains[0].sum() - sum(gain.sum() for gain in gains[1:]))
+            for k in range(len(contexts)):
+                inside = mass[k + 1] > 0
+                rate = np.zeros(n)
+                rate[inside] = gains[k + 1][inside] / mass[k + 1][inside]
+                difference = gains[0] - mass[0] * rate
+                given[k, m] += weight * gains[k + 1].sum() / shares[k + 1]
+                absolute[k, m] += weight * np.abs(difference).sum()
+                signed[k, m] += weight * difference.sum()
+    return ContextImportances(contexts, imp, given, absolute, signed, overall)
+
+
+def _parse(
+    X: npt.ArrayLike, y: npt.ArrayLike, context: npt.ArrayLike, weights: npt.ArrayLike | None
+) -> tuple[IntArray, npt.NDArray[np.generic], IntArray, FloatArray, tuple[object, ...]]:
+    X, y, context = np.asarray(X), np.asarray(y), np.asarray(context)
+    if X.ndim != 2 or not X.size:
+        raise InputError(f"X must be a table of samples by features, not of shape {X.shape}.")
+    if y.shape != (len(X),) or context.shape != (len(X),):
+        raise InputError(f"y and context must have one value for each of {len(X)} samples.")
+    if X.shape[1] > MAX_FEATURES:
+        raise InputError(
+            f"Exact importances take 2**n_features steps: at most {MAX_FEATURES} features, not "
+            f"{X.shape[1]}."
+        )
+    w = np.ones(len(X)) if weights is None else np.asarray(weights, np.float64)
+    if w.shape != (len(X),) or not np.isfinite(w).all() or (w < 0).any() or not w.any():
+        raise InputError("weights must be one finite number a sample, not negative, not all zero.")
+    kept = w > 0
+    X, y, context, w = X[kept], y[kept], context[kept], w[kept] / w.sum()
+    codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in X.T])
+    contexts, c = np.unique(context, return_inverse=True)
+    if len(contexts) < 2:
+        raise InputError(
+            f"the context has one value only ({contexts[0]!r}): nothing depends on it."
+        )
+    return codes.astype(np.int64), y, c, w, tuple(contexts.tolist())
+
+
+def _columns(y: npt.NDArray[np.generic], w: FloatArray, regression: bool) -> FloatArray:
+    """What impurities are made from: class masses, or mass and first two moments."""
+    if not regression:
+        classes = np.unique(y, return_inverse=True)[1]
+        return np.asarray(np.eye(int(classes.max()) + 1)[classes] * w[:, None])
+    values = y.astype(np.float64)
+    values = values - (w * values).sum()
+    return np.column_stack([w, w * values, w * values**2])
+
+
+def _impurities(groups: IntArray, columns: FloatArray, n: int, regression: bool) -> FloatArray:
+    """Mass x impurity of each group."""
+    sums = np.column_stack([np.bincount(groups, column, n) for column in columns.T])
+    if regression:
+        mass = np.where(sums[:, 0] > 0, sums[:, 0], 1.0)
+        return np.asarray(np.maximum(sums[:, 2] - sums[:, 1] ** 2 / mass, 0.0))
+    totals = np.broadcast_to(sums.sum(axis=1, keepdims=True), sums.shape)
+    present = sums > 0
+    terms = np.zeros_like(sums)
+    terms[present] = sums[present] * np.log2(totals[present] / sums[present])
+    return np.asarray(terms.sum(axis=1))
+
+
+def _groups(X: IntArray) -> list[IntArray]:
+    """The group of each sample by the values of every subset of features, numbered without gaps."""
+    p = X.shape[1]
+    groups: list[IntArray] = [np.zeros(len(X), np.int64)]
+    for subset in range(1, 1 << p):
+        last = subset.bit_length() - 1
+        joined = groups[subset ^ 1 << last] * (int(X[:, last].max()) + 1) + X[:, last]
+        groups.append(np.unique(joined, return_inverse=True)[1])
+    return groups

@@ -1,0 +1,152 @@
+"""The stage: stores, arrays and frames, one shape of results, files, page, command, errors."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import srs
+from srs.errors import InputError
+from srs.explanation import ANALYSES
+from srs.importance.analysis import COLUMNS
+from srs.report.explained import TITLES
+from tests.cli.conftest import invoke, run_srs
+from tests.report.conftest import Page
+
+SMALL = {
+    "label-permutation": {"n_trees": 5, "n_permutations": 9},
+    "conditional-error-rate": {"n_trees": 5, "n_permutations": 9, "max_ranks": 2},
+    "context": {"context": "sex", "n_trees": 10, "n_permutations": 9},
+    "one-probe": {"n_forests": 5, "n_trees": 5},
+    "umfi": {"n_trees": 10},
+    "mci": {"method": "sampled", "n_orders": 2, "n_trees": 5},
+    "network": {"n_trees": 5},
+    "context-network": {"context": "sex", "n_trees": 5, "n_permutations": 9},
+}
+HOSTILE = '<script>alert("x")</script>'
+
+
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    made = pd.DataFrame(rng.normal(size=(80, 5)), columns=["a", "b", HOSTILE, "d", "e"])
+    made["sex"] = np.where(rng.random(80) < 0.5, "f", "m")
+    made["y"] = np.where(made["a"] + (made["sex"] == "f") * made["b"] > 0, "<i>ill", "well")
+    return made
+
+
+@pytest.fixture(scope="module")
+def everything() -> srs.Explanation:
+    requests = [(name, SMALL.get(name, {})) for name in ANALYSES]
+    return srs.explain(frame(), "y", analyses=requests, n_trees=30)
+
+
+def test_every_analysis_has_one_shape(everything: srs.Explanation) -> None:
+    assert list(everything.analyses) == list(ANALYSES) == list(TITLES)
+    for name, analysis in everything.analyses.items():
+        assert analysis.name == name
+        assert tuple(analysis.table.column_names[: len(COLUMNS)]) == COLUMNS
+        p_values = [p for p in analysis.column("p_value") if p is not None and p == p]
+        assert all(0 < p <= 1 for p in p_values), name
+        rows = analysis.to_json()["rows"]
+        assert len(rows) == analysis.table.num_rows > 0
+    json.dumps(everything.to_json(), allow_nan=False)
+
+
+def test_files(everything: srs.Explanation, tmp_path) -> None:
+    folder = everything.save(tmp_path / "why")
+    document = json.loads((folder / "explain.json").read_text())
+    assert [a["name"] for a in document["analyses"]] == list(ANALYSES)
+    for name in ANALYSES:
+        assert pq.read_table(folder / f"{name}.parquet").equals(everything[name].table)
+    assert (folder / "explain.html").is_file()
+
+
+def test_the_page(everything: srs.Explanation, tmp_path) -> None:
+    html = (everything.save(tmp_path) / "explain.html").read_text()
+    page = Page(html)
+    assert "http" not in html
+    assert "src=" not in html
+    assert HOSTILE not in html
+    assert "<i>ill" not in html
+    assert not re.search(r"\b(nan|inf|None)\b", page.text)
+    assert len(page.all("h1")) == 1
+    sections = {attrs["id"] for tag, attrs in page.tags if tag == "section"}
+    assert sections == {*ANALYSES, "umfi-mdi"}
+    plots = page.all("svg")
+    assert len(plots) == len(sections)
+    assert all(svg["role"] == "img" and svg["aria-label"] for svg in plots)
+    assert len(page.all("caption")) == len(page.all("table")) == len(ANALYSES)
+    assert {a["href"] for a in page.all("a")} == {f"{name}.parquet" for name in ANALYSES}
+
+
+def test_equal_seeds_equal_answers_on_any_threads() -> None:
+    wanted = ["mda", "per-class", ("umfi", SMALL["umfi"]), ("context", SMALL["context"])]
+    one, two = (srs.explain(frame(), "y", None, wanted, 3, n_trees=20, threads=t).to_json()
+                for t in (1, 2))  # fmt: skip
+    assert {**one, "measured": 0} == {**two, "measured": 0}
+
+
+def test_stores_results_and_arrays_agree(tmp_path) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 60))
+    y = (X[:, 3] + X[:, 7] > 0).astype(int)
+    store = srs.ingest(X, tmp_path / "s.zarr", target=y)
+    result = srs.select(store, seed=1, max_trees=60)
+    result.save(tmp_path / "run")
+    wanted = ["mdi", "vote-shift=ks"]
+    by_result = srs.explain(store, features=result, analyses=wanted, n_trees=40)
+    by_folder = srs.explain(tmp_path / "s.zarr", features=tmp_path / "run", analyses=wanted,
+                            n_trees=40)  # fmt: skip
+    by_names = srs.explain(X, y, result.relevant_names, wanted, n_trees=40)
+    assert by_result["mdi"].column("feature").tolist() == result.relevant_names
+    for other in (by_folder, by_names):
+        assert other["mdi"].to_json() == by_result["mdi"].to_json()
+        assert other["vote-shift"].to_json() == by_result["vote-shift"].to_json()
+    other_store = srs.ingest(X**2, target=y)
+    with pytest.raises(InputError, match="another feature store"):
+        srs.explain(other_store, features=result)
+
+
+def test_progress_reaches_the_end() -> None:
+    seen: list[tuple[float, str]] = []
+    srs.explain(frame(), "y", analyses=["mdi", ("network", {"n_trees": 2})], n_trees=40,
+                on_progress=lambda share, text: seen.append((share, text)))  # fmt: skip
+    assert seen[-1] == (1.0, "network")
+    assert [share for share, _ in seen] == sorted(share for share, _ in seen)
+
+
+def test_command(tmp_path) -> None:
+    frame().to_csv(tmp_path / "t.csv", index=False)
+    invoke("ingest", tmp_path / "t.csv", tmp_path / "t.zarr", "--target", "y")
+    out = invoke("explain", tmp_path / "t.zarr", "--analysis", "mda,per-class", "--trees", 20,
+                 "--out", tmp_path / "why")  # fmt: skip
+    assert "Mean decrease of accuracy" in out
+    assert (tmp_path / "why" / "per-class.parquet").is_file()
+    shown = invoke("explain", tmp_path / "t.zarr", "--features", "a,b,d", "--analysis", "mdi",
+                   "--trees", 20, "--out", tmp_path / "few", "--json")  # fmt: skip
+    document = json.loads(shown)
+    assert [row["feature"] for row in document["analyses"][0]["rows"]] == ["a", "b", "d"]
+    done = run_srs("explain", tmp_path / "t.zarr", "--analysis", "context", code=2)
+    assert "srs: the analysis context needs a context: write context=NAME." in done.stderr
+
+
+def test_errors() -> None:
+    data = frame()
+    for requests, message in (
+        (["colour"], "no analysis 'colour'; there are mdi"),
+        (["mdi=3"], "the analysis mdi takes no value"),
+        (["context-network"], "needs a context"),
+        ([], "no analysis to run"),
+        (["context=y"], "is the target and cannot be its context"),
+    ):
+        with pytest.raises(InputError, match=message):
+            srs.explain(data, "y", analyses=requests)
+    with pytest.raises(InputError, match="has no target"):
+        srs.explain(data.drop(columns="y"), analyses=["mdi"])
+    with pytest.raises(InputError, match="no feature named 'zz'"):
+        srs.explain(data, "y", ["zz"])
+    with pytest.raises(InputError, match="the list of features is empty"):
+        srs.explain(data, "y", [])

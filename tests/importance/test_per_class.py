@@ -1,0 +1,56 @@
+"""Per-class importance: two classes are the global one; a rare class is heard."""
+
+import numpy as np
+import pytest
+
+from srs.errors import InputError
+from srs.importance import ForestSettings, grow_forest, mdi, open_matrix, per_class
+
+
+def test_two_classes_reduce_to_the_global_importance(global_random_seed: int) -> None:
+    """The proof in the module's text, on a forest: without balance both rows are the MDI."""
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(150, 6))
+    y = np.where(X[:, 0] + 0.7 * X[:, 1] + 0.5 * rng.normal(size=150) > 0.8, "ill", "well")
+    forest = grow_forest(open_matrix(X, y), ForestSettings(80), seed=global_random_seed)
+    plain = per_class(forest, balanced=False)
+    for label in ("ill", "well"):
+        np.testing.assert_allclose(plain.column("raw", label), mdi(forest).column("value"))
+        np.testing.assert_allclose(plain.column("value", label), mdi(forest).column("share"))
+        np.testing.assert_allclose(plain.column("overall", label), mdi(forest).column("share"))
+    balanced = per_class(forest)
+    np.testing.assert_allclose(balanced.column("value", "ill"), balanced.column("value", "well"))
+
+
+def test_classes_sum_to_one(global_random_seed: int) -> None:
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(120, 5))
+    y = np.digitize(X[:, 0] + X[:, 1], [-1, 0, 1])
+    found = per_class(X, y, n_trees=40).frame
+    np.testing.assert_allclose(found.groupby("part")["value"].sum(), 1.0)
+    assert (found["error"] >= 0).all()
+
+
+def test_the_marker_of_a_rare_class_is_found(global_random_seed: int) -> None:
+    """A class of 1 %: its marker is far down in the global ranking, and first in its own."""
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(2000, 20))
+    y = np.where(X[:, :8].sum(axis=1) + rng.normal(size=2000) > 0, "a", "b").astype(object)
+    rare = np.arange(2000) % 100 == 0
+    X[rare, 15] += 4.0
+    y[rare] = "rare"
+    forest = grow_forest(open_matrix(X, y), ForestSettings(150), seed=global_random_seed)
+    overall = mdi(forest).column("value")
+    assert (overall > overall[15]).sum() >= 8
+    found = per_class(forest)
+    assert found.column("value", "rare").argmax() == 15
+    assert found.column("label", "rare")[15] == "class-specific"
+    assert found.column("value", "rare")[15] > 4 * overall[15] / overall.sum()
+
+
+def test_errors() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(InputError, match="needs classes"):
+        per_class(X, X[:, 0] + X[:, 1], n_trees=5)
+    with pytest.raises(InputError, match="'c' has 1 sample only"):
+        per_class(X, ["c", *["a", "b"] * 14, "a"], n_trees=5)

@@ -1,0 +1,178 @@
+"""Exact context-dependent importances: published tables, the paper's theorems, errors."""
+
+import itertools
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from srs.errors import InputError
+from srs.theory import asymptotic_context, asymptotic_importances
+from tests.importance.data import context_problem_1, context_problem_2, tables
+
+ROWS = {
+    "Imp": lambda r: r.imp, "Imp_given_0": lambda r: r.given[0],
+    "Imp_given_1": lambda r: r.given[1], "Imp_abs_0": lambda r: r.absolute[0],
+    "Imp_abs_1": lambda r: r.absolute[1], "Imp_s_0": lambda r: r.signed[0],
+    "Imp_s_1": lambda r: r.signed[1], "Imp_Xc": lambda r: r.overall,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_published_tables(number: int) -> None:
+    """Tables 2 and 3 to the printed digits."""
+    problem = (context_problem_1, context_problem_2)[number - 1]()
+    printed = tables()[f"context_problem_{number}"]
+    found = asymptotic_context(*problem)
+    for name, row in ROWS.items():
+        if name in printed:
+            np.testing.assert_allclose(row(found), printed[name], atol=5.1e-5, err_msg=name)
+
+
+def test_words_of_problem_1() -> None:
+    assert asymptotic_context(*context_problem_1()).labels == [
+        ["independent", "complementary", "irrelevant"],
+        ["independent", "irrelevant", "complementary"],
+    ]
+
+
+Draw = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+@st.composite
+def distributions(draw: st.DrawFn) -> Draw:
+    """Up to nine outcomes of two features, a target and a context, with whole weights."""
+    n = draw(st.integers(2, 9))
+    row = st.tuples(*[st.integers(0, 1)] * 2, st.integers(0, 2), st.integers(0, 1))
+    rows = np.array(draw(st.lists(row, min_size=n, max_size=n)))
+    rows[0, 3], rows[1, 3] = 0, 1
+    w = np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), float)
+    return rows[:, :2], rows[:, 2], rows[:, 3], w
+
+
+@st.composite
+def symmetric(draw: st.DrawFn) -> Draw:
+    """All outcomes of two features and a context; y is a random function of some of them."""
+    rows = np.array(list(itertools.product((0, 1), repeat=3)))
+    uses = np.array(draw(st.tuples(*[st.booleans()] * 3)))
+    levels = draw(st.lists(st.integers(0, 2), min_size=8, max_size=8))
+    y = np.array([levels[int((row * uses) @ [4, 2, 1])] for row in rows])
+    return rows[:, :2], y, rows[:, 2], np.ones(8)
+
+
+both = st.one_of(distributions(), symmetric())
+
+
+def entropy(y: np.ndarray, w: np.ndarray) -> float:
+    total = w.sum()
+    return -sum((s := w[y == v].sum() / total) * log2(s) for v in np.unique(y))
+
+
+def information(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
+    inside = sum(w[x == v].sum() / w.sum() * entropy(y[x == v], w[x == v]) for v in np.unique(x))
+    return entropy(y, w) - inside
+
+
+def conditionings(X: np.ndarray, m: int) -> list[np.ndarray]:
+    """Samples with B = b, for every subset B of the other features and every value b."""
+    others = [j for j in range(X.shape[1]) if j != m]
+    found = []
+    for size in range(len(others) + 1):
+        for B in itertools.combinations(others, size):
+            keys = [tuple(row) for row in X[:, B]]
+            found += [np.array([k == key for k in keys]) for key in set(keys)]
+    return found
+
+
+def differences(data: Draw, m: int, context: int) -> list[float]:
+    """I(Y; Xm | b) - I(Y; Xm | b, xc) wherever the event has samples (Definition 1)."""
+    X, y, c, w = data
+    found = []
+    for rows in conditionings(X, m):
+        inside = rows & (c == context)
+        if inside.any():
+            found.append(
+                information(X[rows, m], y[rows], w[rows])
+                - information(X[inside, m], y[inside], w[inside])
+            )
+    return found
+
+
+def reached(data: Draw) -> bool:
+    """Whether every context reaches every conditioning: what the theorems take for granted."""
+    X, _, c, _ = data
+    return all((c[rows] == k).any() for m in (0, 1) for rows in conditionings(X, m) for k in (0, 1))
+
+
+@given(both)
+@settings(max_examples=150)
+def test_theorem_1(data: Draw) -> None:
+    """The context is irrelevant iff all features are context-independent and I(Y; Xc) = 0."""
+    X, y, c, w = data
+    whole = asymptotic_importances(np.column_stack([X, c]), y, w)
+    independent = all(
+        abs(d) < 1e-9 for m in (0, 1) for k in (0, 1) for d in differences(data, m, k)
+    )
+    assert (whole[2] < 1e-9) == (independent and information(c, y, w) < 1e-9) or not reached(data)
+
+
+@given(both)
+@settings(max_examples=150)
+def test_theorem_2(data: Draw) -> None:
+    """A feature is context-independent iff Imp^|xc| = 0 in all contexts."""
+    found = asymptotic_context(*data)
+    for m in (0, 1):
+        independent = all(abs(d) < 1e-9 for k in (0, 1) for d in differences(data, m, k))
+        if reached(data):
+            assert (found.absolute[:, m].max() < 1e-9) == independent
+
+
+@given(both)
+@settings(max_examples=150)
+def test_theorem_3(data: Draw) -> None:
+    """Where |Imp^xc| = Imp^|xc| the sign of all differences is that of Imp^xc."""
+    found = asymptotic_context(*data)
+    for m, k in itertools.product((0, 1), repeat=2):
+        if not reached(data) or found.absolute[k, m] < 1e-9:
+            continue
+        signs = [d for d in differences(data, m, k) if abs(d) > 1e-9]
+        word = found.labels[k][m]
+        if word == "complementary":
+            assert max(signs) < 0
+        elif word in ("redundant", "irrelevant"):
+            assert min(signs) > 0
+        else:
+            assert min(signs) < 0 < max(signs)
+
+
+@given(both)
+@settings(max_examples=60)
+def test_laws(data: Draw) -> None:
+    X, y, c, w = data
+    found = asymptotic_context(*data)
+    np.testing.assert_allclose(found.imp, asymptotic_importances(X, y, w), atol=1e-9)
+    for k in (0, 1):
+        inside = c == k
+        alone = asymptotic_importances(X[inside], y[inside], w[inside])
+        np.testing.assert_allclose(found.given[k], alone, atol=1e-9)
+    assert (found.absolute >= np.abs(found.signed) - 1e-9).all()
+
+
+def test_regression_of_two_classes_is_like_gini() -> None:
+    """The variance of a target of 0 and 1 is half its Gini impurity: by hand for x = y."""
+    X, c = np.array([[0], [1], [0], [1]]), np.array([0, 0, 1, 1])
+    found = asymptotic_context(X, [0, 1, 0, 0], c, regression=True)
+    np.testing.assert_allclose(found.imp, [3 / 16 - 1 / 8])
+    np.testing.assert_allclose(found.given, [[0.25], [0.0]])
+
+
+def test_errors() -> None:
+    X, y, c = context_problem_1()
+    with pytest.raises(InputError, match="one value only"):
+        asymptotic_context(X, y, np.zeros(16))
+    with pytest.raises(InputError, match="at most 14 features, not 20"):
+        asymptotic_context(np.zeros((16, 20)), y, c)
+    with pytest.raises(InputError, match="one value for each of 16 samples"):
+        asymptotic_context(X, y, c[:3])
