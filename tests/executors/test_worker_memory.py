@@ -16,7 +16,7 @@ from benchmarks.measure import noisy_codes, write_codes_store
 from srs.errors import MemoryBudgetError
 from srs.memory import parse_bytes
 
-LARGE = pytest.param(840_000, 8_000, "330MB", 10, marks=[pytest.mark.long, pytest.mark.large])
+LARGE = pytest.param(900_000, 8_000, "356MB", 10, marks=[pytest.mark.long, pytest.mark.large])
 
 
 @contextmanager
