@@ -74,7 +74,11 @@ class JobCluster:
                 f"--cluster {self.kind} needs dask-jobqueue: pip install 'srs[jobs]'."
             ) from None
         name = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster"}[self.kind]
-        options = {"interface": None, **self.options}
+        options = {"interface": None, "scheduler_options": {}, **self.options}
+        # The dashboard has no login: it is for this machine.
+        options["scheduler_options"] = {
+            "dashboard_address": "127.0.0.1:0", **options["scheduler_options"],
+        }  # fmt: skip
         extra = [*options.pop("worker_extra_args", []), *_lifetime(options.get("walltime"))]
         try:
             return getattr(dask_jobqueue, name)(

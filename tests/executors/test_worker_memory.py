@@ -23,13 +23,14 @@ LARGE = pytest.param(900_000, 8_000, "356MB", 10, marks=[pytest.mark.long, pytes
 def sampled_workers() -> Iterator[dict[int, int]]:
     """The largest resident set of each worker process that this process starts."""
     peaks: dict[int, int] = {}
+    others = {child.pid for child in psutil.Process().children()}
     ended = threading.Event()
 
     def sample() -> None:
         while not ended.is_set():
             for child in psutil.Process().children():
                 try:
-                    if "spawn_main" in " ".join(child.cmdline()):
+                    if child.pid not in others and "spawn_main" in " ".join(child.cmdline()):
                         rss = child.memory_info().rss
                         peaks[child.pid] = max(peaks.get(child.pid, 0), rss)
                 except psutil.NoSuchProcess:
