@@ -53,6 +53,7 @@ def select(
     executor: Any = None,
     on_progress: Callable[[Progress], None] | None = None,
     threads: int | None = None,
+    tls: str | os.PathLike[str] | None = None,
     folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
     **settings: Any,
@@ -72,6 +73,7 @@ def select(
     on_progress  called with a `Progress` as trees are grown
     threads      threads of this process, None: all cores; or of each worker process that is
                  started, None: 1
+    tls          folder of ca.pem, cert.pem and key.pem: workers and scheduler talk by TLS
     folder       where checkpoints (and kept trees) go; None: no checkpoints
     resume       continue from the checkpoint in `folder`
     settings     any further field of `srs.config.Settings`
@@ -99,7 +101,8 @@ def select(
     ensure_compiled()
     require_samples(context)
     path = None if folder is None else Path(folder)
-    with open_executor(executor, threads, allowed_mem) as opened:
+    secured = None if tls is None else Path(tls)
+    with open_executor(executor, threads, allowed_mem, secured) as opened:
         run = _make_run(context, opened, path, on_progress)
         if resume:
             run.restore()
@@ -180,7 +183,7 @@ def make_result(context: Context, outcome: Outcome, executor: Executor, projecte
             "projected_mem": projected,
             "threads": executor.n_parallel,
             "workers": _workers(context, executor),
-            "store": None if context.store.path is None else str(context.store.path),
+            "store": context.store.location,
             "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": {p: version(p) for p in MEASURED_PACKAGES}
             | {"python": platform.python_version()},

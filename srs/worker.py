@@ -26,7 +26,7 @@ from srs.errors import ClusterError, InputError
 from srs.evidence import BatchEvidence
 from srs.kernels import ensure_compiled
 from srs.memory import RunShape, worker_mem, worker_slots
-from srs.store import open_store
+from srs.store import FeatureStore, open_store
 from srs.tree import Tree
 
 
@@ -60,14 +60,19 @@ class Task:
 def make_task(context: Context, threads: int) -> Task:
     """The task of a run, for workers of so many threads."""
     store = context.store
-    if store.path is None:
+    if store.location is None:
         raise InputError(
             "a feature store in memory cannot be read by workers: ingest to a path that they see."
         )
     return Task(
-        str(store.path), store.fingerprint, code_version(), context.settings, context.shape,
+        _absolute(store), store.fingerprint, code_version(), context.settings, context.shape,
         tuple(context.pinned.tolist()), threads,
     )  # fmt: skip
+
+
+def _absolute(store: FeatureStore) -> str:
+    """Where workers, which run in other folders, find the store."""
+    return str(store.location if store.path is None else store.path.resolve())
 
 
 @cache

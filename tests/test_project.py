@@ -29,11 +29,14 @@ LEVELS = {
 # Outside packages that only these rooms may import.
 KEPT_APART = {
     "zarr": {"store", "ingest"},
+    "obstore": {"store"},
     "sklearn": {"selector", "importance"},
     "typer": {"cli"},
     "rich": {"cli"},
     "dask": {"executors"},  # and there, lazily: see tests/executors
     "distributed": {"executors"},
+    "dask_jobqueue": {"executors"},
+    "dask_kubernetes": {"executors"},
     "pandas": {"ingest", "result"},
 }
 

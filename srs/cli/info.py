@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +18,10 @@ MAX_CLASSES = 10  # classes that are listed one by one
 
 def info(
     store: Annotated[
-        Path, typer.Argument(metavar="STORE", help="Folder of a feature store, as wide.zarr.")
+        str,
+        typer.Argument(
+            metavar="STORE", help="Feature store: a folder, as wide.zarr, or an s3:// address."
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
 ) -> None:
@@ -46,7 +48,7 @@ def describe(store: FeatureStore) -> dict[str, Any]:
     counts = np.bincount(store.kinds, minlength=len(KIND_NAMES)).tolist()
     manifest = store.manifest
     return {
-        "path": None if store.path is None else str(store.path),
+        "path": store.location,
         "n_features": store.n_features,
         "n_samples": store.n_samples,
         "bytes": store.n_features * store.n_samples,

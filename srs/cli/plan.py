@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +15,10 @@ if TYPE_CHECKING:
 
 def plan(
     store: Annotated[
-        Path, typer.Argument(metavar="STORE", help="Folder of a feature store, as wide.zarr.")
+        str,
+        typer.Argument(
+            metavar="STORE", help="Feature store: a folder, as wide.zarr, or an s3:// address."
+        ),
     ],
     memory: Annotated[
         str | None,

@@ -24,7 +24,10 @@ ROUNDS_A_LINE = {"paper": 100}  # a round of paper mode is one tree
 
 def select(
     store: Annotated[
-        Path, typer.Argument(metavar="STORE", help="Folder of a feature store, as wide.zarr.")
+        str,
+        typer.Argument(
+            metavar="STORE", help="Feature store: a folder, as wide.zarr, or an s3:// address."
+        ),
     ],
     memory: Annotated[
         str | None,
@@ -49,6 +52,20 @@ def select(
     scheduler: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Dask scheduler to use, as tcp://10.0.0.1:8786."),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="Start workers by slurm, pbs, sge or kubernetes."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML file for --cluster: workers, queue, wall time."),
+    ] = None,
+    tls: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Talk to workers by TLS: folder of ca.pem, cert.pem, key.pem."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -125,6 +142,7 @@ def select(
       srs select wide.zarr --out run1 --resume
       srs select wide.zarr --out run1 --memory 1GB --workers 4
       srs select wide.zarr --out run1 --memory 1GB --scheduler tcp://10.0.0.1:8786
+      srs select wide.zarr --out run1 --memory 1GB --cluster slurm --config slurm.toml
       srs select wide.zarr --mode paper --max-trees 10000 --holdout 0.2 --json
     """
     with reported(as_json):
@@ -136,7 +154,7 @@ def select(
             "round_size": round_size, "max_trees": max_trees, "max_passes": max_passes,
             "max_seconds": max_seconds,
             "holdout": holdout, "keep_trees": keep_trees, "resume": resume,
-            "executor": choose_executor(workers, scheduler),
+            "executor": choose_executor(workers, scheduler, cluster, config), "tls": tls,
         }  # fmt: skip
         try:
             _select(store, folder, settings, as_json, figures)
@@ -146,7 +164,7 @@ def select(
 
 
 def _select(
-    store: Path, folder: Path, settings: dict[str, Any], as_json: bool, figures: Path | None
+    store: str, folder: Path, settings: dict[str, Any], as_json: bool, figures: Path | None
 ) -> None:
     from srs.cli.report import summary
     from srs.report import render_terminal
@@ -177,20 +195,28 @@ def _select(
         typer.echo(render_terminal(result.document, str(folder)), nl=False)
 
 
-def choose_executor(workers: int | None, scheduler: str | None) -> int | str | None:
+def choose_executor(
+    workers: int | None, scheduler: str | None, cluster: str | None, config: Path | None
+) -> Any:
     """What `srs.select` takes as its executor."""
-    if workers is not None and scheduler is not None:
-        raise SettingsError("--workers starts processes and --scheduler uses others: choose one.")
+    if sum(given is not None for given in (workers, scheduler, cluster)) > 1:
+        raise SettingsError("--workers, --scheduler and --cluster are three ways: choose one.")
+    if (cluster is None) != (config is None):
+        raise SettingsError("--cluster and --config belong together: give both.")
+    if cluster is not None and config is not None:
+        from srs.executors.jobs import JobCluster
+
+        return JobCluster.read(cluster, config)
     return workers if scheduler is None else scheduler
 
 
-def default_folder(store: Path) -> Path:
+def default_folder(store: str) -> Path:
     """Where the result of a store goes if nothing is said: wide.zarr -> wide-run.
 
-    >>> str(default_folder(Path("data/wide.zarr")))
-    'wide-run'
+    >>> str(default_folder("data/wide.zarr")), str(default_folder("s3://bucket/wide.zarr/"))
+    ('wide-run', 'wide-run')
     """
-    return Path(store.resolve().name.removesuffix(".zarr") + "-run")
+    return Path(Path(store).resolve().name.removesuffix(".zarr") + "-run")
 
 
 def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from srs.errors import ClusterError, SettingsError
@@ -41,15 +42,19 @@ class Executor(Protocol):
 
 @contextmanager
 def open_executor(
-    given: Any, threads: int | None = None, worker_mem: int | None = None
+    given: Any,
+    threads: int | None = None,
+    worker_mem: int | None = None,
+    tls: Path | None = None,
 ) -> Iterator[Executor]:
     """The executor that `given` stands for; what is started or opened here is closed at the end.
 
     given       None: threads of this process; an executor: itself; a `distributed.Client`, which
-                stays open; the address of a Dask scheduler; or a number of worker processes to
-                start on this machine
+                stays open; the address of a Dask scheduler; a number of worker processes to
+                start on this machine; or a `srs.executors.jobs.JobCluster`
     threads     threads of this process, or of each worker process that is started
     worker_mem  bytes that one worker process may hold; None: not checked
+    tls         folder of ca.pem, cert.pem and key.pem for an address or what is started
     """
     if given is None:
         yield LocalExecutor(threads)
@@ -66,5 +71,5 @@ def open_executor(
             f"workers need Dask, and {error.name} is not installed: pip install 'srs[cluster]', "
             f"or run without workers."
         ) from None
-    with dask.open_dask(given, threads, worker_mem) as executor:
+    with dask.open_dask(given, threads, worker_mem, tls) as executor:
         yield executor

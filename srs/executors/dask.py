@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event
 from time import monotonic, perf_counter, sleep
 from typing import Any, TypeVar
@@ -25,8 +26,9 @@ from distributed import Client, Future, KilledWorker, get_worker
 from distributed.comm import CommClosedError
 
 from srs.errors import ClusterError, SettingsError, SRSError
-from srs.executors.launch import check_limits, connect, open_cluster
-from srs.memory import FETCHED_RESULTS, peak_mem
+from srs.executors.jobs import JobCluster
+from srs.executors.launch import check_limits, connect, open_cluster, open_jobs
+from srs.memory import DEFAULT_MEM, FETCHED_RESULTS, peak_mem
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -37,6 +39,7 @@ MAX_LOST = 10  # workers that one task may lose or find hung before the run ends
 FIRST_SECONDS = 600.0  # a worker compiles and reads before its first answer
 LEAST_SECONDS = 60.0  # no worker is called hung earlier
 HUNG_FACTOR = 10  # nor before so many times the slowest task
+JOB_SECONDS = 24 * 3600.0  # that jobs may wait in a queue
 GONE = (CancelledError, asyncio.CancelledError, CommClosedError, OSError)
 
 log = logging.getLogger("srs")
@@ -103,7 +106,7 @@ class DaskExecutor:
         self._n_again = 0
         self._news = Event()  # some task has ended
         self._refresh()
-        self.n_parallel = max(self._threads.values(), default=1)
+        self.n_parallel = max(self._threads.values(), default=self.n_parallel)
 
     # -- the window -------------------------------------------------------------------------
 
@@ -302,14 +305,20 @@ class DaskExecutor:
 
 
 @contextmanager
-def open_dask(given: Any, threads: int | None, worker_mem: int | None) -> Iterator[DaskExecutor]:
-    """The executor of a client, an address or a number of processes; see `open_executor`."""
+def open_dask(
+    given: Any, threads: int | None, worker_mem: int | None, tls: Path | None = None
+) -> Iterator[DaskExecutor]:
+    """The executor of a client, an address, a number of processes or jobs; see `open_executor`."""
+    if isinstance(given, JobCluster):
+        with open_jobs(given, threads or 1, worker_mem or DEFAULT_MEM, tls) as client:
+            yield DaskExecutor(client, patience=JOB_SECONDS, n_parallel=threads or 1)
+        return
     if isinstance(given, Client):
         check_limits(given, worker_mem)
         yield DaskExecutor(given)
         return
     if isinstance(given, str):
-        executor = DaskExecutor(connect(given), lambda: connect(given))
+        executor = DaskExecutor(connect(given, tls), lambda: connect(given, tls))
         try:
             check_limits(executor.client, worker_mem)
             yield executor
@@ -321,5 +330,5 @@ def open_dask(given: Any, threads: int | None, worker_mem: int | None) -> Iterat
             f"an executor is a distributed.Client, the address of a scheduler or a number of "
             f"worker processes, not {type(given).__name__}."
         )
-    with open_cluster(given, threads or 1, worker_mem) as client:
+    with open_cluster(given, threads or 1, worker_mem, tls) as client:
         yield DaskExecutor(client)

@@ -5,36 +5,75 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Security
 
-from srs.errors import ClusterError
+from srs.errors import ClusterError, SettingsError
+from srs.executors.jobs import LIMIT_FACTOR, JobCluster
 from srs.memory import format_bytes
 
 CONNECT_SECONDS = 10
 # Dask spills from 70 % of a worker's limit on, pauses at 80 % and kills at 95 %. A worker may hold
 # what `--memory` allows, so the limit is set where that is half of it: none of these happens.
-LIMIT_FACTOR = 2.0
 LEAST_FACTOR = 1.0 / 0.7
 
 
-def connect(address: str) -> Client:
+def connect(address: str, tls: Path | None = None) -> Client:
     """A client of the scheduler at `address`, such as tcp://10.0.0.1:8786."""
     try:
-        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False, name="srs")
-    except (OSError, TimeoutError, ValueError) as error:
+        return Client(
+            address, timeout=CONNECT_SECONDS, set_as_default=False, name="srs",
+            security=read_security(tls),
+        )  # fmt: skip
+    except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise ClusterError(f"no scheduler answers at {address}: {error}") from None
 
 
+def read_security(tls: Path | None) -> Security | None:
+    """Certificates for all sides from one folder: ca.pem, cert.pem and key.pem."""
+    if tls is None:
+        return None
+    files = {name: tls / f"{name}.pem" for name in ("ca", "cert", "key")}
+    for file in files.values():
+        if not file.is_file():
+            raise SettingsError(f"{file} is missing: TLS needs ca.pem, cert.pem and key.pem.")
+    sides = {
+        f"tls_{side}_{part}": str(files[part])
+        for side in ("client", "scheduler", "worker")
+        for part in ("cert", "key")
+    }
+    return Security(tls_ca_file=str(files["ca"]), require_encryption=True, **sides)
+
+
 @contextmanager
-def open_cluster(n_workers: int, threads: int, worker_mem: int | None) -> Iterator[Client]:
+def open_jobs(
+    jobs: JobCluster, threads: int, worker_mem: int, tls: Path | None
+) -> Iterator[Client]:
+    """Workers that a batch system or Kubernetes starts, ended with the run."""
+    with (
+        jobs.start(threads, worker_mem, read_security(tls)) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        if jobs.minimum == jobs.maximum:
+            cluster.scale(jobs.maximum)
+        else:
+            cluster.adapt(minimum=jobs.minimum, maximum=jobs.maximum)
+        yield client
+
+
+@contextmanager
+def open_cluster(
+    n_workers: int, threads: int, worker_mem: int | None, tls: Path | None = None
+) -> Iterator[Client]:
     """Worker processes on this machine, ended when they are not needed any more."""
     limit = 0 if worker_mem is None else int(LIMIT_FACTOR * worker_mem)
     with (
         LocalCluster(
             n_workers=n_workers, threads_per_worker=threads, processes=True, memory_limit=limit,
             host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
-            preload=["srs.executors.undisturbed"],
+            preload=["srs.executors.undisturbed"], security=read_security(tls),
+            protocol=None if tls is None else "tls",
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):  # fmt: skip

@@ -21,20 +21,30 @@ import zarr
 from srs.errors import InputError, StoreError
 from srs.store import layout
 from srs.store.layout import Manifest, Target
+from srs.store.remote import RemoteObjects, first_line, is_remote
 
 
 class FeatureStore:
     """A feature store that has been opened and checked. Made by `open_store` and `ingest`.
 
-    path         folder of the store; None if it lives in memory
+    path         folder of the store; None if it lives in memory or in object storage
+    location     path or address, as `open_store` takes it; None if it lives in memory
     n_features   number of features
     n_samples    number of samples
     fingerprint  hash of the content: equal fingerprints, equal data
     """
 
-    def __init__(self, root: Any, path: Path | None, manifest: Manifest) -> None:
+    def __init__(
+        self,
+        root: Any,
+        path: Path | None,
+        manifest: Manifest,
+        objects: RemoteObjects | None = None,
+    ) -> None:
         self._group = root
+        self._objects = objects
         self.path = path
+        self.location = str(path) if path is not None else None if objects is None else objects.url
         self.manifest = manifest
         self.n_features = manifest.n_features
         self.n_samples = manifest.n_samples
@@ -43,7 +53,7 @@ class FeatureStore:
         self.n_chunks = -(-self.n_features // self.chunk_features)
 
     def __repr__(self) -> str:
-        where = "memory" if self.path is None else str(self.path)
+        where = self.location or "memory"
         return f"<FeatureStore {where}: {self.n_features} features x {self.n_samples} samples>"
 
     # -- what is known of features, samples and targets ------------------------------------
@@ -159,13 +169,18 @@ class FeatureStore:
 
         What the last chunk lacks is MISSING.
         """
+        if self._objects is not None:
+            key = _chunk_key(chunk)
+            tail = self._objects.read(key, out)
+            _check(f"{self._objects.url}/{key}", out, out.nbytes if tail else 0, tail)
+            return
         if self.path is None:
             n_tiles = self.chunk_features // layout.TILE
             tiles = self._codes_in_memory[chunk * n_tiles : (chunk + 1) * n_tiles]
             out[: len(tiles)] = tiles
             out[len(tiles) :] = layout.MISSING
             return
-        path = _chunk_path(self.path, chunk)
+        path = self.path / _chunk_key(chunk)
         try:
             with path.open("rb", buffering=0) as file:
                 n_read = file.readinto(out.reshape(-1).data)
@@ -174,12 +189,7 @@ class FeatureStore:
             raise StoreError(f"{path} is missing: the store is damaged, ingest again.") from None
         except OSError as error:
             raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
-        if n_read != out.nbytes or len(tail) != 4:
-            raise StoreError(
-                f"{path} is truncated or too long: the store is damaged, ingest again."
-            )
-        if google_crc32c.value(out.reshape(-1)) != int.from_bytes(tail, "little"):
-            raise StoreError(f"{path} is corrupted (checksum differs): ingest again.")
+        _check(str(path), out, n_read, tail)
 
     def empty_chunks(self, n_chunks: int) -> np.ndarray:
         """Uninitialised memory for chunks; its item i is an `out` of `read_chunk`."""
@@ -221,16 +231,26 @@ class FeatureStore:
         return np.stack([np.asarray(values[int(i)]) for i in feature_ids], axis=1)
 
 
-def _chunk_path(path: Path, chunk: int) -> Path:
-    return path / "codes" / "c" / str(chunk) / "0" / "0"
+def _check(where: str, out: np.ndarray, n_read: int, tail: bytes) -> None:
+    """Whether a chunk has its size and its checksum, which stands behind it."""
+    if n_read != out.nbytes or len(tail) != 4:
+        raise StoreError(f"{where} is truncated or too long: the store is damaged, ingest again.")
+    if google_crc32c.value(out.reshape(-1)) != int.from_bytes(tail, "little"):
+        raise StoreError(f"{where} is corrupted (checksum differs): ingest again.")
+
+
+def _chunk_key(chunk: int) -> str:
+    return f"codes/c/{chunk}/0/0"
 
 
 def open_store(path: str | os.PathLike[str], check_chunks: bool = True) -> FeatureStore:
-    """Open a feature store and check that it is whole.
+    """Open a feature store at a path or an address (s3://, gs://, https://) and check it.
 
     Every chunk must be there with its right size; its checksum is compared when it is read.
     check_chunks: False leaves that to reading, for workers of a run whose coordinator has checked.
     """
+    if is_remote(str(path)):
+        return _open_remote(str(path), check_chunks)
     folder = Path(path)
     if not folder.exists():
         raise StoreError(f"{folder} does not exist; make a feature store with `srs ingest`.")
@@ -239,7 +259,7 @@ def open_store(path: str | os.PathLike[str], check_chunks: bool = True) -> Featu
     store = open_root(folder)
     expected = store.n_samples * store.chunk_features + 4
     for chunk in range(store.n_chunks if check_chunks else 0):
-        file = _chunk_path(folder, chunk)
+        file = folder / _chunk_key(chunk)
         try:
             size = file.stat().st_size
         except OSError:
@@ -252,14 +272,32 @@ def open_store(path: str | os.PathLike[str], check_chunks: bool = True) -> Featu
     return store
 
 
+def _open_remote(url: str, check_chunks: bool) -> FeatureStore:
+    store = open_root(RemoteObjects.at(url))
+    assert store._objects is not None
+    sizes = store._objects.sizes("codes/c/") if check_chunks else None
+    expected = store.n_samples * store.chunk_features + 4
+    for chunk in range(0 if sizes is None else store.n_chunks):
+        key = _chunk_key(chunk)
+        if (size := (sizes or {}).get(key)) != expected:
+            what = "is missing" if size is None else f"has {size} bytes instead of {expected}"
+            raise StoreError(f"{url}/{key} {what}: the store is damaged, ingest again.")
+    return store
+
+
 def open_root(root: Any) -> FeatureStore:
-    """Open a feature store at a folder or in a zarr memory store, checking its metadata."""
-    where = str(root) if isinstance(root, Path) else "memory"
+    """Open a feature store at a folder, in object storage or in a zarr memory store.
+
+    Its metadata are checked.
+    """
+    objects = root if isinstance(root, RemoteObjects) else None
+    where = objects.url if objects else str(root) if isinstance(root, Path) else "memory"
     try:
-        group: Any = zarr.open_group(root, mode="r", zarr_format=3)
+        opened = objects.zarr_store if objects else root
+        group: Any = zarr.open_group(opened, mode="r", zarr_format=3)
         raw = dict(group.attrs).get("srs")
     except Exception as error:
-        raise StoreError(f"{where} cannot be opened as zarr: {error}") from None
+        raise StoreError(f"{where} cannot be opened as zarr: {first_line(error)}") from None
     manifest = Manifest.from_json(raw, where)
     n_features = (manifest.n_features,)
     codes = (layout.count_tiles(manifest.n_features), manifest.n_samples, layout.TILE)
@@ -270,4 +308,4 @@ def open_root(root: Any) -> FeatureStore:
             raise StoreError(f"{where}/{name} cannot be read: the store is damaged.") from None
         if found != expected:
             raise StoreError(f"{where}/{name} has shape {found} instead of {expected}.")
-    return FeatureStore(group, root if isinstance(root, Path) else None, manifest)
+    return FeatureStore(group, root if isinstance(root, Path) else None, manifest, objects)

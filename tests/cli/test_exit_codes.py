@@ -123,8 +123,8 @@ def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
 
 
 def test_default_folder() -> None:
-    assert default_folder(Path("some/wide.zarr")) == Path("wide-run")
-    assert default_folder(Path("wide")) == Path("wide-run")
+    assert default_folder("some/wide.zarr") == Path("wide-run")
+    assert default_folder("wide") == Path("wide-run")
 
 
 def test_stop_request_waits_for_a_whole_batch() -> None:

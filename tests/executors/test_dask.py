@@ -71,13 +71,11 @@ def test_an_address_and_a_number_of_processes(chunky, undisturbed, two_workers):
     assert set(_children()) <= before, "processes that were started are ended"
 
 
-def test_the_command_line_takes_both(chunky, two_workers, tmp_path):
+def test_the_command_line_takes_an_address(chunky, two_workers, tmp_path):
     options = ["select", chunky, "--max-passes", 2, "--subspace-size", 64]
     run_srs(*options, "--out", tmp_path / "threads")
-    run_srs(*options, "--out", tmp_path / "started", "--workers", 2)
     address = two_workers.scheduler.address
     run_srs(*options, "--out", tmp_path / "given", "--scheduler", address)
-    assert outcome(tmp_path / "threads") == outcome(tmp_path / "started")
     assert outcome(tmp_path / "threads") == outcome(tmp_path / "given")
     both = run_srs(*options, "--workers", 2, "--scheduler", address, code=2)
     assert "choose one" in both.stderr
@@ -142,6 +140,7 @@ def _slow_double(x: int) -> int:
     return 2 * x
 
 
+@pytest.mark.long
 def test_adaptive_clusters_start_from_nothing(chunky, undisturbed):
     with running_cluster(0) as client:
         client.cluster.adapt(minimum=0, maximum=2, interval="200ms", target_duration="100ms")

@@ -66,6 +66,7 @@ def test_a_hung_worker_loses_its_tasks_and_its_late_answer_is_dropped(chunky, un
     assert outcome_bytes(result) == undisturbed
 
 
+@pytest.mark.long
 def test_a_batch_that_loses_every_worker_ends_the_run(monkeypatch):
     monkeypatch.setattr("srs.executors.dask.MAX_LOST", 1)
     with running_cluster(1) as client:
@@ -129,12 +130,9 @@ def _await_scheduler(address: str) -> None:
 
 
 @pytest.mark.parametrize("n_kills", [1, pytest.param(8, marks=pytest.mark.long)])
-def test_the_coordinator_is_killed_at_random_moments(tmp_path, n_kills, wide_chunky):
+def test_the_coordinator_is_killed_at_random_moments(tmp_path, n_kills, wide_chunky, whole):
     """Guards checkpoints: at most one round is grown again, and no worker is left behind."""
-    options = ["select", str(wide_chunky), "--subspace-size", "256", "--max-passes", "12",
-               "--seed", "3", "--json", "--memory", "600MB"]  # fmt: skip
-    whole = _finish([*options, "--out", str(tmp_path / "whole")])
-    command = [*options, "--out", str(tmp_path / "broken"), "--workers", "2"]
+    command = [*_options(wide_chunky), "--out", str(tmp_path / "broken"), "--workers", "2"]
     rng = random.Random(7)
     last = 0
     for kill in range(n_kills):
@@ -160,6 +158,17 @@ def wide_chunky(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_chunky(folder / "s.zarr", n=600, p=12_000, chunk_bytes=1 << 16)
 
 
+def _options(store: Path) -> list[str]:
+    return ["select", str(store), "--subspace-size", "256", "--max-passes", "12", "--seed", "3",
+            "--json", "--memory", "600MB"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def whole(wide_chunky: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What an undisturbed run of the program gives."""
+    return _finish([*_options(wide_chunky), "--out", str(tmp_path_factory.mktemp("whole") / "run")])
+
+
 def _rounds(child: subprocess.Popen[str], most: int) -> list[int]:
     """Numbers of the next rounds that the program logs."""
     found: list[int] = []
@@ -181,12 +190,9 @@ def _finish(command: list[str]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
 )
-def test_ctrl_c_and_sigterm_stop_a_run_with_workers(tmp_path, wide_chunky, number):
+def test_ctrl_c_and_sigterm_stop_a_run_with_workers(tmp_path, wide_chunky, whole, number):
     """Guards batch systems and terminals: a signal to the group leaves a checkpoint."""
-    options = ["select", str(wide_chunky), "--subspace-size", "256", "--max-passes", "8",
-               "--seed", "3", "--json", "--memory", "600MB"]  # fmt: skip
-    whole = _finish([*options, "--out", str(tmp_path / "whole")])
-    command = [*options, "--out", str(tmp_path / "broken"), "--workers", "2"]
+    command = [*_options(wide_chunky), "--out", str(tmp_path / "broken"), "--workers", "2"]
     child = subprocess.Popen([*PROGRAM, *command], stderr=subprocess.PIPE, text=True,
                              stdout=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
     _rounds(child, 2)
@@ -199,12 +205,12 @@ def test_ctrl_c_and_sigterm_stop_a_run_with_workers(tmp_path, wide_chunky, numbe
     assert _finish([*command, "--resume"]) == whole
 
 
-@pytest.mark.parametrize("damage", ["corrupted", "missing"])
+@pytest.mark.parametrize("damage", ["corrupted", pytest.param("missing", marks=pytest.mark.long)])
 def test_a_damaged_chunk_is_named_and_what_was_gathered_is_kept(tmp_path, two_workers, damage):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 250, (400, 300_000), dtype=np.uint8)  # too large to be kept in memory
     srs.ingest(codes, tmp_path / "s.zarr", target=rng.integers(0, 2, 400), keep_values=False)
-    settings: dict[str, Any] = {"memory": "320MB", "max_passes": 3, "subspace_size": 2000}
+    settings: dict[str, Any] = {"memory": "335MB", "max_passes": 3, "subspace_size": 2000}
     whole = srs.select(tmp_path / "s.zarr", **settings)
     chunk = tmp_path / "s.zarr" / "codes" / "c" / "7" / "0" / "0"
     good = chunk.read_bytes()

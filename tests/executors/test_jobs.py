@@ -1,0 +1,136 @@
+"""Job scripts and manifests as they would be submitted, without a scheduler; TLS on loopback."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+import srs
+from srs.errors import ClusterError, SettingsError
+from srs.executors import open_executor
+from srs.executors.jobs import JobCluster, kubernetes_spec
+from srs.executors.launch import connect
+from tests.executors.conftest import SETTINGS, outcome_bytes
+
+CONFIG = 'n_workers = 3\n[options]\nqueue = "normal"\nwalltime = "04:00:00"\n'
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "cluster.toml"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        ("slurm", ["#SBATCH -p normal", "#SBATCH --cpus-per-task=2", "#SBATCH -t 04:00:00"]),
+        ("pbs", ["#PBS -q normal", "#PBS -l walltime=04:00:00", "ncpus=2"]),
+        ("sge", ["#$ -q normal", "#$ -l h_rt=04:00:00"]),
+    ],
+)
+def test_job_scripts(tmp_path, kind, wanted):
+    pytest.importorskip("dask_jobqueue")
+    spec = JobCluster.read(kind, write(tmp_path, CONFIG))
+    with spec.start(threads=2, worker_mem=10**9) as cluster:
+        script = cluster.job_script()
+    for line in wanted:
+        assert line in script
+    assert "--nthreads 2" in script
+    assert "--memory-limit 1.86GiB" in script, "twice what a worker may hold"
+    assert "--lifetime 14280s" in script, "it leaves before its job is ended"
+
+
+def test_the_resource_for_the_operator(tmp_path):
+    pytest.importorskip("dask_kubernetes")
+    config = 'minimum = 2\nmaximum = 9\n[options]\nimage = "registry/srs:1"\nname = "wide"\n'
+    spec = JobCluster.read("kubernetes", write(tmp_path, config))
+    resource = kubernetes_spec(spec, threads=2, worker_mem=10**9)
+    assert resource["kind"] == "DaskCluster"
+    assert resource["metadata"]["name"] == "wide"
+    workers = resource["spec"]["worker"]
+    assert workers["replicas"] == 2
+    container = workers["spec"]["containers"][0]
+    assert container["image"] == "registry/srs:1"
+    assert container["resources"]["limits"]["memory"] == "2000000000"
+    assert container["args"][2:6] == ["--nthreads", "2", "--memory-limit", "2000000000"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("lsf", CONFIG, "--cluster must be one of slurm"),
+        ("slurm", "n_workers = ", "cannot be read as TOML"),
+        ("slurm", "", "must give n_workers"),
+        ("slurm", "n_workers = 0", "must give n_workers"),
+        ("slurm", "n_workers = 2\nqueue = 'a'", "there is no 'queue'"),
+        ("slurm", "n_workers = 2\n[options]\nmemory = '1GB'", "memory follows from the run"),
+    ],
+)
+def test_files_that_make_no_sense(tmp_path, kind, text, message):
+    with pytest.raises(SettingsError, match=message):
+        JobCluster.read(kind, write(tmp_path, text))
+
+
+@pytest.mark.parametrize(("walltime", "message"), [("4h", "is written as"), ("00:03:00", "short")])
+def test_wall_times_that_make_no_sense(tmp_path, walltime, message):
+    pytest.importorskip("dask_jobqueue")
+    text = f'n_workers = 1\n[options]\nwalltime = "{walltime}"\n'
+    with pytest.raises(SettingsError, match=message):
+        JobCluster.read("slurm", write(tmp_path, text)).start(1, 10**9)
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Two folders of certificates, each with an authority of its own."""
+    pytest.importorskip("cryptography")
+    return {name: make_certificates(tmp_path_factory.mktemp(name)) for name in ("ours", "foreign")}
+
+
+def make_certificates(folder: Path) -> Path:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "srs")])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(x509.random_serial_number()).not_valid_before(now)
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )  # fmt: skip
+    pem = certificate.public_bytes(serialization.Encoding.PEM)
+    (folder / "ca.pem").write_bytes(pem)
+    (folder / "cert.pem").write_bytes(pem)
+    (folder / "key.pem").write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )  # fmt: skip
+    return folder
+
+
+def test_tls_refuses_clients_without_the_certificate(
+    chunky, undisturbed, certificates, monkeypatch
+):
+    monkeypatch.setattr("srs.executors.launch.CONNECT_SECONDS", 2)
+    with open_executor(1, 1, None, certificates["ours"]) as executor:
+        address = executor.client.scheduler.address
+        assert address.startswith("tls://")
+        assert outcome_bytes(srs.select(chunky, executor=executor, **SETTINGS)) == undisturbed
+        connect(address, certificates["ours"]).close()
+        for wrong, folder in ((address, certificates["foreign"]), (address, None),
+                              (address.replace("tls://", "tcp://"), None)):  # fmt: skip
+            with pytest.raises(ClusterError, match="no scheduler answers"):
+                connect(wrong, folder)
+
+
+def test_certificates_that_are_missing_are_named(chunky, tmp_path):
+    with pytest.raises(SettingsError, match=r"ca\.pem is missing"):
+        srs.select(chunky, executor=1, tls=tmp_path)
