@@ -42,7 +42,8 @@ def test_workers_are_killed_in_the_middle_of_tasks(chunky, n_kills):
                     os.kill(pid, signal.SIGKILL)
                     killed.append(pid)
 
-        result = srs.select(chunky, executor=client, on_progress=kill, **settings)
+        executor = DaskExecutor(client, n_wanted=2)
+        result = srs.select(chunky, executor=executor, on_progress=kill, **settings)
     assert len(set(killed)) == n_kills
     assert outcome_bytes(result) == undisturbed
 
