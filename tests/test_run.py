@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -330,3 +331,19 @@ def test_progress_is_told():
     assert seen[-1].n_relevant >= 2
     assert all(s.remaining_seconds is None or s.remaining_seconds >= 0 for s in seen)
     assert seen[-1].remaining_seconds == pytest.approx(0, abs=1)
+
+
+@pytest.mark.parametrize(("round_size", "a_round"), [(1, 1), (7, 8), (20, 24), (None, 24)])
+def test_round_size_sets_the_looks_at_the_evidence(tmp_path, monkeypatch, round_size, a_round):
+    """Guards rounds: so many trees in whole batches, whole passes where they are longer."""
+    monkeypatch.setattr("srs.store.layout.CHUNK_BYTES", 1 << 14)
+    X, y = make_planted(n=200, p=768)
+    store = srs.ingest(X, tmp_path / "s.zarr", target=y)
+    seen = []
+    result = srs.select(
+        store, subspace_size=64, round_size=round_size, max_passes=4, on_progress=seen.append
+    )
+    trees = [0, *(p.n_trees for p in seen if p.round_ended)]
+    assert {b - a for a, b in pairwise(trees)} == {a_round}
+    assert trees[-1] == result.n_trees
+    assert set(result.features.n_drawn) <= {3, 4, 5}

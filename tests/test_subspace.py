@@ -19,12 +19,14 @@ from srs.subspace import (
 
 
 @given(st.integers(1, 5_000), st.sampled_from([64, 256, 1024]), st.integers(1, 3_000),
-       st.integers(0, 2**32))  # fmt: skip
-def test_a_pass_explores_every_feature_once(n_features, chunk_features, subspace_size, seed):
+       st.integers(1, 4), st.integers(0, 2**32))  # fmt: skip
+def test_a_pass_explores_every_feature_once(
+    n_features, chunk_features, subspace_size, slab_subspaces, seed
+):
     rng = np.random.default_rng(seed)
     n_chunks = -(-n_features // chunk_features)
     seen = []
-    a_slab = slab_chunks(n_features, chunk_features, subspace_size)
+    a_slab = slab_chunks(n_features, chunk_features, subspace_size, slab_subspaces)
     limit = subspace_limit(a_slab, chunk_features, subspace_size)
     for chunk_ids in deal_chunks(n_chunks, a_slab, rng):
         runs = slab_runs(chunk_ids, n_features, chunk_features)

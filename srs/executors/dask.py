@@ -39,6 +39,7 @@ MAX_LOST = 10  # workers that one task may lose or find hung before the run ends
 FIRST_SECONDS = 600.0  # a worker compiles and reads before its first answer
 LEAST_SECONDS = 60.0  # no worker is called hung earlier
 HUNG_FACTOR = 10  # nor before so many times the slowest task
+REPLACE_SECONDS = 20.0  # after which workers of our own cluster are missed
 JOB_SECONDS = 24 * 3600.0  # that jobs may wait in a queue
 GONE = (CancelledError, asyncio.CancelledError, CommClosedError, OSError)
 
@@ -84,6 +85,7 @@ class DaskExecutor:
     task_seconds     after so long a worker is called hung; None: from the slowest task so far
     patience         seconds to wait for a scheduler or for any worker
     n_parallel       threads of one worker process
+    n_wanted         workers that the client's own cluster shall have; 0: not ours to say
     """
 
     client: Client
@@ -91,6 +93,7 @@ class DaskExecutor:
     task_seconds: float | None = None
     patience: float = 120.0
     n_parallel: int = 1
+    n_wanted: int = 0
     remote: bool = field(default=True, init=False)
 
     def __post_init__(self) -> None:
@@ -100,7 +103,7 @@ class DaskExecutor:
         self._refreshed = -POLL_SECONDS
         self._without_workers: float | None = None
         self._suspects: set[str] = set()
-        self._taken = monotonic()
+        self._taken = self._complete = monotonic()
         self._slowest = self._mean = 0.0
         self._peaks: dict[str, int] = {}
         self._n_again = 0
@@ -260,6 +263,7 @@ class DaskExecutor:
         self._threads = dict(self.client.nthreads())
         self._refreshed = now
         self._suspects &= set(self._threads)
+        self._replace_lost(now)
         if self._threads:
             self._without_workers = None
             return
@@ -269,6 +273,17 @@ class DaskExecutor:
                 f"the scheduler has had no workers for {self.patience:.0f} s: start some and run "
                 f"again."
             )
+
+    def _replace_lost(self, now: float) -> None:
+        """Have workers started anew whose nanny ended with them, as it does during their start.
+
+        Dask forgets such a worker some 15 s later, and starts it when it is asked to scale.
+        """
+        if len(self._threads) >= self.n_wanted:
+            self._complete = now
+        elif now - self._complete > REPLACE_SECONDS:
+            self.client.cluster.scale(self.n_wanted)
+            self._complete = now
 
     def _reconnect(self) -> None:
         """Wait for the scheduler, or for one in its place."""
@@ -331,4 +346,4 @@ def open_dask(
             f"worker processes, not {type(given).__name__}."
         )
     with open_cluster(given, threads or 1, worker_mem, tls) as client:
-        yield DaskExecutor(client)
+        yield DaskExecutor(client, n_wanted=given)

@@ -28,8 +28,10 @@ pytestmark = pytest.mark.fault
 
 
 @pytest.mark.parametrize("n_kills", [3, pytest.param(20, marks=pytest.mark.long)])
-def test_workers_are_killed_in_the_middle_of_tasks(chunky, undisturbed, n_kills):
+def test_workers_are_killed_in_the_middle_of_tasks(chunky, n_kills):
     killed: list[int] = []
+    settings = {**SETTINGS, "max_passes": 4 * n_kills}
+    undisturbed = outcome_bytes(srs.select(chunky, **settings))
     with running_cluster(2) as client:
 
         def kill(progress: srs.Progress) -> None:
@@ -40,7 +42,8 @@ def test_workers_are_killed_in_the_middle_of_tasks(chunky, undisturbed, n_kills)
                     os.kill(pid, signal.SIGKILL)
                     killed.append(pid)
 
-        result = srs.select(chunky, executor=client, on_progress=kill, **SETTINGS)
+        executor = DaskExecutor(client, n_wanted=2)
+        result = srs.select(chunky, executor=executor, on_progress=kill, **settings)
     assert len(set(killed)) == n_kills
     assert outcome_bytes(result) == undisturbed
 

@@ -21,7 +21,7 @@ PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "sinfo")
 SEARCH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(
         sys.platform != "linux" or os.geteuid() != 0
         or not all(shutil.which(p, path=SEARCH) for p in PROGRAMS),
