@@ -15,7 +15,7 @@ demo: $(READY)
 	$(BIN)/python -m srs.demo demo-output
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-long: $(READY)
 	$(BIN)/python -m pytest -m long
