@@ -17,6 +17,7 @@ MIN_DRAWS = 10  # draws of every feature: evidence is a mean over draws
 LARGE_NODE = 65  # samples a node large enough to show a partner: a tree has N / 65 of them
 CLIQUE_CHANCES = 6  # times that a clique is expected to show before a run may end
 CLIQUE_EFFORT = {2: 2.5e10, 3: 2.5e9}  # samples x columns x trees by degree: half a minute, 3 s
+CLIQUE_TREES = {2: 100_000, 3: 5_000}  # and trees: each takes a millisecond, however small
 
 
 def trees_to_meet_a_clique(shape: RunShape, degree: int) -> float:
@@ -40,6 +41,7 @@ def least_trees(shape: RunShape, trees_a_pass: int) -> int:
     least = max(MIN_TREES, MIN_DRAWS * trees_a_pass)
     for degree, effort in CLIQUE_EFFORT.items():
         n_trees = CLIQUE_CHANCES * trees_to_meet_a_clique(shape, degree)
-        if n_trees * n_columns * shape.n_samples <= effort:
+        affordable = n_trees * n_columns * shape.n_samples <= effort
+        if affordable and n_trees <= CLIQUE_TREES[degree]:
             least = max(least, int(n_trees))
     return least
