@@ -38,29 +38,17 @@ class Tail:
     scale: float = 0.0
 
 
-def null_p_values(
-    observed: np.ndarray, null: np.ndarray, coarse: bool = False
-) -> tuple[np.ndarray, Tail]:
-    """P(null >= observed) for each observed value, never 0, and the tail that was used.
-
-    coarse: p-values above about 0.1 are left at 1, for a fraction of the time and memory.
-
-    >>> import numpy as np
-    >>> null_p_values(np.array([0.5, 2.5]), np.array([1.0, 2.0, 3.0]))[0].tolist()
-    [1.0, 0.5]
-    """
-    chosen, found, tail = find_p_values(observed, null.copy(), coarse)
-    p_values = np.ones(len(observed))
-    p_values[chosen] = found
-    return p_values, tail
-
-
 def find_p_values(
     observed: np.ndarray, null: np.ndarray, coarse: bool = False
 ) -> tuple[slice | np.ndarray, np.ndarray, Tail]:
-    """As `null_p_values`, but only p-values below 1: where they are, what they are, and the tail.
+    """P(null >= observed), never 0: for which observed values, what it is, and the tail used.
 
+    coarse: p-values above about 0.1 are left out, for a fraction of the time and memory.
     Reorders `null`: with millions of features a look has no room for copies.
+
+    >>> import numpy as np
+    >>> find_p_values(np.array([0.5, 2.5]), np.array([1.0, 2.0, 3.0]))[1].tolist()
+    [1.0, 0.5]
     """
     n_null = len(null)
     chosen: slice | np.ndarray = slice(None)

@@ -9,7 +9,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from srs.report import charts
-from srs.report.markup import Cell, Column, data_table, figure, name, paragraph, prose, section
+from srs.report.markup import (
+    Cell,
+    Column,
+    data_table,
+    figure,
+    name,
+    page,
+    paragraph,
+    prose,
+    section,
+)
 from srs.report.style import CSS, SCRIPT
 from srs.report.text import count, duration, number, probability
 
@@ -85,28 +95,12 @@ def render_explanation(document: Document) -> str:
         parts.append(_umfi_against_mdi(analyses["umfi"]["rows"], analyses["mdi"]["rows"]))
     title = headline(document)
     body = "\n".join(parts)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{prose(title)}</title>
-<style>{CSS}{charts.CHART_CSS}</style>
-</head>
-<body>
-<header>
+    header = f"""<header>
 <p class="eyebrow">Sequential Random Subspace: explain</p>
 <h1>{prose(title)}</h1>
 {_about(document)}
-</header>
-<main>
-{body}
-</main>
-<script>{SCRIPT}</script>
-</body>
-</html>
-"""
+</header>"""
+    return page(title, CSS + charts.CHART_CSS, header, body, SCRIPT)
 
 
 def headline(document: Document) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from srs.report import background, features, overview
 from srs.report.basis import basis
-from srs.report.markup import prose
+from srs.report.markup import page
 from srs.report.prediction import prediction
 from srs.report.signals import signals
 from srs.report.style import CSS, SCRIPT
@@ -40,21 +40,4 @@ def render_html(document: Mapping[str, Any], table: pa.Table) -> str:
         background.cost(document),
     ]
     body = "\n".join(part for part in parts if part)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{prose(headline(document))}</title>
-<style>{CSS}</style>
-</head>
-<body>
-{overview.hero(document)}
-<main>
-{body}
-</main>
-<script>{SCRIPT}</script>
-</body>
-</html>
-"""
+    return page(headline(document), CSS, overview.hero(document), body, SCRIPT)

@@ -120,3 +120,25 @@ def figure(svg: str, caption: str = "") -> str:
     plot = f'<div class="plot">{svg}</div>'
     words = f"<figcaption>{caption}</figcaption>" if caption else ""
     return f"<figure>{words}{plot}</figure>"
+
+
+def page(title: str, css: str, header: str, body: str, script: str) -> str:
+    """A whole page that needs nothing from outside; all but the title is markup."""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{prose(title)}</title>
+<style>{css}</style>
+</head>
+<body>
+{header}
+<main>
+{body}
+</main>
+<script>{script}</script>
+</body>
+</html>
+"""
