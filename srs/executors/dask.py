@@ -22,6 +22,7 @@ from time import monotonic, perf_counter, sleep
 from typing import Any, TypeVar
 from uuid import uuid4
 
+from dask.utils import key_split
 from distributed import Client, Future, KilledWorker, get_worker
 from distributed.comm import CommClosedError
 
@@ -41,6 +42,7 @@ LEAST_SECONDS = 60.0  # no worker is called hung earlier
 HUNG_FACTOR = 10  # nor before so many times the slowest task
 REPLACE_SECONDS = 20.0  # after which workers of our own cluster are missed
 JOB_SECONDS = 24 * 3600.0  # that jobs may wait in a queue
+KEYS_KEPT = 5_000  # keys of tasks that Dask may remember, see `_forget_keys`
 GONE = (CancelledError, asyncio.CancelledError, CommClosedError, OSError)
 
 log = logging.getLogger("srs")
@@ -72,6 +74,8 @@ class _Answer:
 def _apply(function: Callable[[S], R], specs: list[S]) -> _Answer:
     """What a worker runs."""
     started = perf_counter()
+    if key_split.cache_info().currsize > KEYS_KEPT:
+        key_split.cache_clear()
     results = [function(spec) for spec in specs]
     return _Answer(results, get_worker().address, perf_counter() - started, peak_mem())
 
@@ -107,6 +111,7 @@ class DaskExecutor:
         self._slowest = self._mean = 0.0
         self._peaks: dict[str, int] = {}
         self._n_again = 0
+        self._n_submitted = 0
         self._news = Event()  # some task has ended
         self._refresh()
         self.n_parallel = max(self._threads.values(), default=self.n_parallel)
@@ -152,7 +157,22 @@ class DaskExecutor:
             workers=healthy if self._suspects and healthy else None,
         )  # fmt: skip
         future.add_done_callback(lambda _: self._news.set())
+        self._n_submitted += 1
+        if self._n_submitted % KEYS_KEPT == 0:
+            self._forget_keys()
         return future
+
+    def _forget_keys(self) -> None:
+        """Empty a cache of Dask's: it keeps the last 100,000 keys, though each is used once.
+
+        In a scheduler that is 0.6 KB a task. Workers empty theirs themselves, see `_apply`.
+        """
+        try:
+            self.client.run_on_scheduler(key_split.cache_clear)
+        except GONE:
+            raise
+        except Exception as error:  # a scheduler that lets nobody run functions
+            log.debug("the scheduler keeps its cache of keys: %s", error)
 
     def _submit_again(self, function: Callable[[S], R], flights: list[_Flight]) -> None:
         for flight in flights:
