@@ -21,7 +21,6 @@ from srs import batch, decision, seeds, subspace
 from srs.batch import BatchSpec, PaperSpec
 from srs.checkpoint import has_checkpoint, read_checkpoint, write_checkpoint
 from srs.context import Context
-from srs.decision import Decision
 from srs.errors import CheckpointError, RunInterrupted, SRSError
 from srs.evidence import BatchEvidence, Evidence
 from srs.executors import Executor
@@ -93,14 +92,12 @@ class Outcome:
     """How a run ended.
 
     state        its last state
-    decision     verdicts by place
     stop_reason  one sentence
     n_passes     passes over all features
     seconds      wall time of parts: read, fill, grow (summed over threads), and total
     """
 
     state: State
-    decision: Decision
     stop_reason: str
     n_passes: float
     seconds: dict[str, float]
@@ -192,8 +189,8 @@ class Run:
             self._keep()
             raise
         self.seconds["total"] = monotonic() - self._started
-        self.context.scratch.clear()  # its memory is needed for the tables of all features
-        return Outcome(self.state, self._decide(), reason, self._n_passes(), self.seconds)
+        self.context.scratch.clear()  # its memory is needed for the last look
+        return Outcome(self.state, reason, self._n_passes(), self.seconds)
 
     def _run_round(self) -> None:
         state = self.state
@@ -255,7 +252,7 @@ class Run:
     def _look(self) -> None:
         """Decide, note what changed, and choose what the next round carries."""
         state, settings = self.state, self.settings
-        relevant = self._decide(coarse=True).relevant
+        relevant = self._find_relevant()
         if self.paper:
             relevant = np.union1d(relevant, state.relevant)  # F never shrinks
         n_changed = len(np.setxor1d(relevant, state.relevant, assume_unique=True))
@@ -270,16 +267,16 @@ class Run:
                 self.context.strata,
             )  # fmt: skip
 
-    def _decide(self, coarse: bool = False) -> Decision:
-        settings, state = self.settings, self.state
-        if not self.paper:
-            return decision.decide(
-                state.evidence, settings.evidence, settings.fdr, strata=self.context.strata,
-                excluded=self.context.pinned, rule=settings.rule, coarse=coarse,
-            )  # fmt: skip
-        decided = decision.decide_paper(state.evidence, settings.probe_draws, settings.probe_share)
-        decided.verdict[state.relevant] = decision.Verdict.RELEVANT
-        return decided
+    def _find_relevant(self) -> np.ndarray:
+        settings, evidence = self.settings, self.state.evidence
+        if self.paper:
+            return decision.decide_paper(
+                evidence, settings.probe_draws, settings.probe_share
+            ).relevant
+        return decision.decide(
+            evidence, settings.evidence, settings.fdr, strata=self.context.strata,
+            excluded=self.context.pinned, rule=settings.rule, coarse=True,
+        ).relevant  # fmt: skip
 
     # -- when to stop -----------------------------------------------------------------------
 
