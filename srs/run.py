@@ -32,7 +32,7 @@ ROUND_TREES = 16  # fewest trees between two looks at the evidence where nothing
 PAPER_TREES = 1_000  # iterations of paper mode where no limit is given
 STABLE_SHARE = 0.01  # of the relevant set, that may change in a round that counts as unchanged
 CHECKPOINT_SECONDS = 5.0  # between two checkpoints within a round
-CHECKPOINT_SHARE = 0.05  # of the time may be spent on writing them
+SYNC_SHARE = 0.05  # of the time may be spent on syncing them to the disk
 
 log = logging.getLogger("srs")
 
@@ -132,10 +132,11 @@ class Run:
             np.zeros((len(context.held_out), n_outputs)),
         )
         self.seconds = {"read": 0.0, "fill": 0.0, "grow": 0.0}
-        self._started = self._saved = monotonic()
+        self._started = self._saved = self._synced = monotonic()
         self._n_restored = 0
         self._n_specs = 0
-        self._save_seconds = 0.0
+        self._sync_seconds = 0.0
+        self._newest_synced = True
         self._changing = False  # while the state is between two states that can be continued
         self.trees_a_pass = self._count_trees_a_pass()
         self.round_batches = self._count_round_batches()
@@ -204,7 +205,7 @@ class Run:
         self._look()
         self._changing = False
         self._report(round_ended=True)
-        self._save_if_due()
+        self._try_to_save()
 
     def _specs(self) -> Iterator[BatchSpec | PaperSpec]:
         """The batches of the present round."""
@@ -247,7 +248,7 @@ class Run:
             self._changing = False
             self._report()
             if monotonic() - self._saved > CHECKPOINT_SECONDS:
-                self._save_if_due()
+                self._try_to_save()
 
     def _look(self) -> None:
         """Decide, note what changed, and choose what the next round carries."""
@@ -348,7 +349,7 @@ class Run:
         settings["subspace_size"] = self.context.shape.subspace_size
         return {"settings": settings, "fingerprint": self.context.store.fingerprint}
 
-    def save(self) -> None:
+    def save(self, sync: bool = True) -> None:
         """Write a checkpoint into the folder of the run."""
         assert self.folder is not None
         state = self.state
@@ -362,21 +363,20 @@ class Run:
                    "pool_outstanding": state.pool.outstanding,
                    "relevant": state.relevant, "votes": state.votes}  # fmt: skip
         started = monotonic()
-        write_checkpoint(self.folder, header, arrays)
-        self._saved = monotonic()
-        self._save_seconds = self._saved - started
+        write_checkpoint(self.folder, header, arrays, sync=sync, keep_newest=self._newest_synced)
+        self._saved, self._newest_synced = monotonic(), sync
+        if sync:
+            self._synced, self._sync_seconds = self._saved, self._saved - started
 
-    def _save_if_due(self) -> None:
-        """Write a checkpoint after each round; where rounds are short, less often.
+    def _try_to_save(self) -> None:
+        """Write a checkpoint, if the run has a folder; it is synced where that is not too dear.
 
-        A checkpoint that cannot be written does not end the run: the one before stays.
+        One that cannot be written does not end the run: the one before stays.
         """
         if self.folder is None:
             return
-        if monotonic() - self._saved < self._save_seconds / CHECKPOINT_SHARE:
-            return
         try:
-            self.save()
+            self.save(sync=monotonic() - self._synced >= self._sync_seconds / SYNC_SHARE)
         except OSError as error:
             self._saved = monotonic()
             log.warning("%s", self._not_saved(error))

@@ -53,6 +53,7 @@ def select(
     on_progress: Callable[[Progress], None] | None = None,
     threads: int | None = None,
     tls: str | os.PathLike[str] | None = None,
+    task_timeout: float | None = None,
     folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
     **settings: Any,
@@ -73,6 +74,8 @@ def select(
     threads      threads of this process, None: all cores; or of each worker process that is
                  started, None: 1
     tls          folder of ca.pem, cert.pem and key.pem: workers and scheduler talk by TLS
+    task_timeout seconds of a task, some of a round's batches, after which its worker is called
+                 hung and others take over; None: ten times the slowest so far, at least a minute
     folder       where checkpoints (and kept trees) go; None: no checkpoints
     resume       continue from the checkpoint in `folder`
     settings     any further field of `srs.config.Settings`
@@ -100,7 +103,7 @@ def select(
     require_samples(context)
     path = None if folder is None else Path(folder)
     secured = None if tls is None else Path(tls)
-    with open_executor(executor, threads, allowed_mem, secured) as opened:
+    with open_executor(executor, threads, allowed_mem, secured, task_timeout) as opened:
         run = _make_run(context, opened, path, on_progress)
         if resume:
             run.restore()

@@ -132,9 +132,10 @@ def test_projections_grow_linearly_with_features():
 
 
 CHILD = """
-import json, sys, srs
+import json, sys, srs, srs.memory
 r = srs.select(sys.argv[1], memory=sys.argv[2], max_passes=2, threads=2)
-print(json.dumps(r.document["measured"]))
+r.save(sys.argv[1] + "-run")
+print(json.dumps({**r.document["measured"], "peak_mem": srs.memory.peak_mem()}))
 """
 
 

@@ -86,7 +86,7 @@ class DaskExecutor:
 
     client           the client; closed by whoever opened it
     reopen           opens a client after a lost scheduler; None: the client reconnects itself
-    task_seconds     after so long a worker is called hung; None: from the slowest task so far
+    task_timeout     after so long a worker is called hung; None: from the slowest task so far
     patience         seconds to wait for a scheduler or for any worker
     n_parallel       threads of one worker process
     n_wanted         workers that the client's own cluster shall have; 0: not ours to say
@@ -94,7 +94,7 @@ class DaskExecutor:
 
     client: Client
     reopen: Callable[[], Client] | None = None
-    task_seconds: float | None = None
+    task_timeout: float | None = None
     patience: float = 120.0
     n_parallel: int = 1
     n_wanted: int = 0
@@ -254,8 +254,8 @@ class DaskExecutor:
     # -- workers and scheduler --------------------------------------------------------------
 
     def _seconds_until_hung(self) -> float:
-        if self.task_seconds is not None:
-            return self.task_seconds
+        if self.task_timeout is not None:
+            return self.task_timeout
         return max(LEAST_SECONDS, HUNG_FACTOR * self._slowest) if self._slowest else FIRST_SECONDS
 
     def _watch(self, function: Callable[[S], R], flights: deque[_Flight]) -> None:
@@ -341,19 +341,25 @@ class DaskExecutor:
 
 @contextmanager
 def open_dask(
-    given: Any, threads: int | None, worker_mem: int | None, tls: Path | None = None
+    given: Any,
+    threads: int | None,
+    worker_mem: int | None,
+    tls: Path | None = None,
+    task_timeout: float | None = None,
 ) -> Iterator[DaskExecutor]:
     """The executor of a client, an address, a number of processes or jobs; see `open_executor`."""
     if isinstance(given, JobCluster):
         with open_jobs(given, threads or 1, worker_mem or DEFAULT_MEM, tls) as client:
-            yield DaskExecutor(client, patience=JOB_SECONDS, n_parallel=threads or 1)
+            yield DaskExecutor(
+                client, None, task_timeout, patience=JOB_SECONDS, n_parallel=threads or 1
+            )
         return
     if isinstance(given, Client):
         check_limits(given, worker_mem)
-        yield DaskExecutor(given)
+        yield DaskExecutor(given, None, task_timeout)
         return
     if isinstance(given, str):
-        executor = DaskExecutor(connect(given, tls), lambda: connect(given, tls))
+        executor = DaskExecutor(connect(given, tls), lambda: connect(given, tls), task_timeout)
         try:
             check_limits(executor.client, worker_mem)
             yield executor
@@ -366,4 +372,4 @@ def open_dask(
             f"worker processes, not {type(given).__name__}."
         )
     with open_cluster(given, threads or 1, worker_mem, tls) as client:
-        yield DaskExecutor(client, n_wanted=given)
+        yield DaskExecutor(client, None, task_timeout, n_wanted=given)

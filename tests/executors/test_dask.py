@@ -217,6 +217,11 @@ class TestRefusals:
         ):  # fmt: skip
             srs.select(chunky, executor=client, memory="600MB")
 
+    @pytest.mark.parametrize(("executor", "seconds"), [(None, 5.0), (1, 0.0), (1, float("nan"))])
+    def test_timeouts_that_make_no_sense(self, chunky, executor, seconds):
+        with pytest.raises(SettingsError, match="timeout of a task"):
+            srs.select(chunky, executor=executor, task_timeout=seconds)
+
     @pytest.mark.parametrize("executor", [0, -1, True, 1.5, object()])
     def test_nonsense(self, chunky, executor):
         with pytest.raises(SettingsError, match=r"workers|executor"):
