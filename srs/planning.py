@@ -21,7 +21,6 @@ from srs.memory import (
     coordinator_mem,
     parse_bytes,
     projected_mem,
-    result_mem,
     store_mem,
     threads_that_fit,
     worker_projected_mem,
@@ -47,8 +46,7 @@ class Plan:
     bytes_a_pass       bytes read from the store in a pass (once in all, if resident)
     projected_mem      bytes that the process will hold
     batch_mem          bytes of it that each thread holds
-    coordinator_mem    bytes of it that the loop holds for all features
-    result_mem         bytes that the table of all features takes at the end
+    coordinator_mem    bytes of it that are held for all features, by the coordinator of workers too
     worker_mem         bytes that a Dask worker of one thread will hold (`srs select --workers`)
     allowed_mem        bytes that are allowed
     seconds_a_tree     measured on this machine with all threads
@@ -67,7 +65,6 @@ class Plan:
     projected_mem: int
     batch_mem: int
     coordinator_mem: int
-    result_mem: int
     worker_mem: int
     allowed_mem: int
     seconds_a_tree: float
@@ -121,7 +118,7 @@ def plan(
         shape.subspace_size, shape.n_roles - 1, run.trees_a_pass, run.least_trees, threads,
         resident, store_mem(shape), projected_mem(shape, threads, resident),
         batch_mem(shape, resident), coordinator_mem(shape.n_features, shape.n_roles),
-        result_mem(shape.n_features), worker_projected_mem(shape, 1, allowed_mem), allowed_mem,
+        worker_projected_mem(shape, 1, allowed_mem), allowed_mem,
         seconds_a_tree, seconds_a_tree * run.trees_a_pass, seconds,
         trees_to_meet_a_clique(shape, 2), shape.n_features,
     )  # fmt: skip

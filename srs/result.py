@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from srs.errors import InputError
+from srs.feature_table import FeatureTable, SavedTable, whole, write_table
 from srs.report import render_html
 
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ JSON_NAME, TABLE_NAME, REPORT_NAME = "result.json", "features.parquet", "report.
 class Result:
     """What a run found. Made by `srs.select`, or read from a folder by `srs.load_result`.
 
-    document  what result.json holds, see `srs.report` for its parts
-    table     one row a feature: feature_id, name, verdict, p_value, q_value, importance, effect,
-              n_drawn, n_used, pinned, group (see `groups`; null for features in none)
+    document      what result.json holds, see `srs.report` for its parts
+    all_features  the table of all features, to be read a piece at a time: `table` or `features`
+                  have the whole of it, for which millions of rows take a gigabyte
     """
 
     document: Mapping[str, Any]
-    table: pa.Table
+    all_features: FeatureTable
 
     def __repr__(self) -> str:
         data = self.document["data"]
@@ -71,6 +72,12 @@ class Result:
     def minimal_ids(self) -> np.ndarray:
         """Ids of few relevant features that predict nearly as well as all, in source order."""
         return np.array(self._outcome["minimal"], np.int64)
+
+    @property
+    def table(self) -> pa.Table:
+        """One row a feature: feature_id, name, verdict, p_value, q_value, importance, effect,
+        n_drawn, n_used, pinned, group (see `groups`; null for features in none)."""
+        return whole(self.all_features)
 
     @cached_property
     def features(self) -> pd.DataFrame:
@@ -112,9 +119,8 @@ class Result:
         """Write result.json, features.parquet and report.html; returns the folder."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
-        pq.write_table(self.table, path / (TABLE_NAME + ".partial"))
-        (path / (TABLE_NAME + ".partial")).replace(path / TABLE_NAME)
-        _write_text(path / REPORT_NAME, render_html(self.document, self.table))
+        write_table(self.all_features, path / TABLE_NAME)
+        _write_text(path / REPORT_NAME, render_html(self.document, self.all_features))
         _write_text(path / JSON_NAME, json.dumps(self.document, indent=1, allow_nan=False) + "\n")
         return path
 
@@ -130,11 +136,11 @@ def load_result(folder: str | os.PathLike[str]) -> Result:
     path = Path(folder) / JSON_NAME
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        table = pq.read_table(Path(folder) / TABLE_NAME)
+        pq.read_schema(Path(folder) / TABLE_NAME)
     except FileNotFoundError as error:
         raise InputError(f"{folder} has no result: {error.filename} is missing.") from None
     except (ValueError, OSError) as error:
         raise InputError(f"the result in {folder} is damaged: {error}") from None
     if document.get("format") != FORMAT or document.get("schema_version") != SCHEMA_VERSION:
         raise InputError(f"{path} is not a result that this version of srs can read.")
-    return Result(document, table)
+    return Result(document, SavedTable(Path(folder) / TABLE_NAME))

@@ -21,7 +21,6 @@ from srs import batch, decision, seeds, subspace
 from srs.batch import BatchSpec, PaperSpec
 from srs.checkpoint import has_checkpoint, read_checkpoint, write_checkpoint
 from srs.context import Context
-from srs.decision import Decision
 from srs.errors import CheckpointError, RunInterrupted, SRSError
 from srs.evidence import BatchEvidence, Evidence
 from srs.executors import Executor
@@ -33,7 +32,7 @@ ROUND_TREES = 16  # fewest trees between two looks at the evidence where nothing
 PAPER_TREES = 1_000  # iterations of paper mode where no limit is given
 STABLE_SHARE = 0.01  # of the relevant set, that may change in a round that counts as unchanged
 CHECKPOINT_SECONDS = 5.0  # between two checkpoints within a round
-CHECKPOINT_SHARE = 0.05  # of the time may be spent on writing them
+SYNC_SHARE = 0.05  # of the time may be spent on syncing them to the disk
 
 log = logging.getLogger("srs")
 
@@ -93,14 +92,12 @@ class Outcome:
     """How a run ended.
 
     state        its last state
-    decision     verdicts by place
     stop_reason  one sentence
     n_passes     passes over all features
     seconds      wall time of parts: read, fill, grow (summed over threads), and total
     """
 
     state: State
-    decision: Decision
     stop_reason: str
     n_passes: float
     seconds: dict[str, float]
@@ -135,10 +132,11 @@ class Run:
             np.zeros((len(context.held_out), n_outputs)),
         )
         self.seconds = {"read": 0.0, "fill": 0.0, "grow": 0.0}
-        self._started = self._saved = monotonic()
+        self._started = self._saved = self._synced = monotonic()
         self._n_restored = 0
         self._n_specs = 0
-        self._save_seconds = 0.0
+        self._sync_seconds = 0.0
+        self._newest_synced = True
         self._changing = False  # while the state is between two states that can be continued
         self.trees_a_pass = self._count_trees_a_pass()
         self.round_batches = self._count_round_batches()
@@ -192,8 +190,8 @@ class Run:
             self._keep()
             raise
         self.seconds["total"] = monotonic() - self._started
-        self.context.scratch.clear()  # its memory is needed for the tables of all features
-        return Outcome(self.state, self._decide(), reason, self._n_passes(), self.seconds)
+        self.context.scratch.clear()  # its memory is needed for the last look
+        return Outcome(self.state, reason, self._n_passes(), self.seconds)
 
     def _run_round(self) -> None:
         state = self.state
@@ -207,7 +205,7 @@ class Run:
         self._look()
         self._changing = False
         self._report(round_ended=True)
-        self._save_if_due()
+        self._try_to_save()
 
     def _specs(self) -> Iterator[BatchSpec | PaperSpec]:
         """The batches of the present round."""
@@ -250,12 +248,12 @@ class Run:
             self._changing = False
             self._report()
             if monotonic() - self._saved > CHECKPOINT_SECONDS:
-                self._save_if_due()
+                self._try_to_save()
 
     def _look(self) -> None:
         """Decide, note what changed, and choose what the next round carries."""
         state, settings = self.state, self.settings
-        relevant = self._decide(coarse=True).relevant
+        relevant = self._find_relevant()
         if self.paper:
             relevant = np.union1d(relevant, state.relevant)  # F never shrinks
         n_changed = len(np.setxor1d(relevant, state.relevant, assume_unique=True))
@@ -270,16 +268,16 @@ class Run:
                 self.context.strata,
             )  # fmt: skip
 
-    def _decide(self, coarse: bool = False) -> Decision:
-        settings, state = self.settings, self.state
-        if not self.paper:
-            return decision.decide(
-                state.evidence, settings.evidence, settings.fdr, strata=self.context.strata,
-                excluded=self.context.pinned, rule=settings.rule, coarse=coarse,
-            )  # fmt: skip
-        decided = decision.decide_paper(state.evidence, settings.probe_draws, settings.probe_share)
-        decided.verdict[state.relevant] = decision.Verdict.RELEVANT
-        return decided
+    def _find_relevant(self) -> np.ndarray:
+        settings, evidence = self.settings, self.state.evidence
+        if self.paper:
+            return decision.decide_paper(
+                evidence, settings.probe_draws, settings.probe_share
+            ).relevant
+        return decision.decide(
+            evidence, settings.evidence, settings.fdr, strata=self.context.strata,
+            excluded=self.context.pinned, rule=settings.rule, coarse=True,
+        ).relevant  # fmt: skip
 
     # -- when to stop -----------------------------------------------------------------------
 
@@ -351,7 +349,7 @@ class Run:
         settings["subspace_size"] = self.context.shape.subspace_size
         return {"settings": settings, "fingerprint": self.context.store.fingerprint}
 
-    def save(self) -> None:
+    def save(self, sync: bool = True) -> None:
         """Write a checkpoint into the folder of the run."""
         assert self.folder is not None
         state = self.state
@@ -365,21 +363,20 @@ class Run:
                    "pool_outstanding": state.pool.outstanding,
                    "relevant": state.relevant, "votes": state.votes}  # fmt: skip
         started = monotonic()
-        write_checkpoint(self.folder, header, arrays)
-        self._saved = monotonic()
-        self._save_seconds = self._saved - started
+        write_checkpoint(self.folder, header, arrays, sync=sync, keep_newest=self._newest_synced)
+        self._saved, self._newest_synced = monotonic(), sync
+        if sync:
+            self._synced, self._sync_seconds = self._saved, self._saved - started
 
-    def _save_if_due(self) -> None:
-        """Write a checkpoint after each round; where rounds are short, less often.
+    def _try_to_save(self) -> None:
+        """Write a checkpoint, if the run has a folder; it is synced where that is not too dear.
 
-        A checkpoint that cannot be written does not end the run: the one before stays.
+        One that cannot be written does not end the run: the one before stays.
         """
         if self.folder is None:
             return
-        if monotonic() - self._saved < self._save_seconds / CHECKPOINT_SHARE:
-            return
         try:
-            self.save()
+            self.save(sync=monotonic() - self._synced >= self._sync_seconds / SYNC_SHARE)
         except OSError as error:
             self._saved = monotonic()
             log.warning("%s", self._not_saved(error))

@@ -12,16 +12,15 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from srs.basis import describe_basis
 from srs.checkpoint import remove_checkpoint
+from srs.conclusion import Conclusion, conclude
 from srs.config import Settings
 from srs.context import Context, make_context, require_samples, with_resident_codes
 from srs.decision import Verdict
 from srs.errors import SettingsError
-from srs.executors import Executor, LocalExecutor, open_executor
+from srs.executors import Executor, open_executor
+from srs.feature_table import HeldTable, names_of
 from srs.groups import Signals, find_signals
 from srs.kernels import ensure_compiled
 from srs.memory import (
@@ -38,7 +37,7 @@ from srs.run import Outcome, Progress, Run
 from srs.store import FeatureStore, open_store
 from srs.worker import make_task
 
-HISTOGRAM_BINS = 60
+ROW_COLUMNS = ("p_value", "q_value", "importance", "effect", "n_drawn", "n_used")
 MEASURED_PACKAGES = ("srs", "numpy", "numba", "zarr", "scipy", "pyarrow")
 
 
@@ -54,6 +53,7 @@ def select(
     on_progress: Callable[[Progress], None] | None = None,
     threads: int | None = None,
     tls: str | os.PathLike[str] | None = None,
+    task_timeout: float | None = None,
     folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
     **settings: Any,
@@ -74,6 +74,8 @@ def select(
     threads      threads of this process, None: all cores; or of each worker process that is
                  started, None: 1
     tls          folder of ca.pem, cert.pem and key.pem: workers and scheduler talk by TLS
+    task_timeout seconds of a task, some of a round's batches, after which its worker is called
+                 hung and others take over; None: ten times the slowest so far, at least a minute
     folder       where checkpoints (and kept trees) go; None: no checkpoints
     resume       continue from the checkpoint in `folder`
     settings     any further field of `srs.config.Settings`
@@ -96,19 +98,18 @@ def select(
         fdr=fdr, allowed_mem=allowed_mem, seed=seed, mode=mode, pinned=tuple(pinned or ()),
         **settings,
     )  # fmt: skip
-    remote = not (executor is None or isinstance(executor, LocalExecutor))
-    context = make_context(store, chosen, remote)
+    context = make_context(store, chosen)
     ensure_compiled()
     require_samples(context)
     path = None if folder is None else Path(folder)
     secured = None if tls is None else Path(tls)
-    with open_executor(executor, threads, allowed_mem, secured) as opened:
+    with open_executor(executor, threads, allowed_mem, secured, task_timeout) as opened:
         run = _make_run(context, opened, path, on_progress)
         if resume:
             run.restore()
         outcome = run.run()
         projected = _projected_mem(run.context, opened)
-        del run  # and the codes that it keeps: their memory is needed for the table
+        del run  # and the codes that it keeps: their memory is needed for the last look
         result = make_result(context, outcome, opened, projected)
     if path is not None:
         remove_checkpoint(path)
@@ -133,10 +134,11 @@ def _make_run(
 
 def make_result(context: Context, outcome: Outcome, executor: Executor, projected: int) -> Result:
     """Put what a run found into the order of the source's columns."""
-    signals, seconds = _signals(context, outcome)
-    table = _feature_table(context, outcome)
-    groups, group_of = _groups(context, signals, table)
-    table = table.append_column("group", group_of)
+    found = conclude(context, outcome.state.evidence, outcome.state.relevant, outcome.state.n_trees)
+    signals, seconds = _signals(context, outcome, found)
+    counts = np.bincount(found.numbers["verdict"], minlength=len(Verdict))
+    relevant = np.sort(context.store.feature_ids[found.relevant])
+    table = _feature_table(context, found, signals)
     settings = context.settings.to_json()
     target = context.store.target(context.settings.target)
     shape = context.shape
@@ -163,17 +165,15 @@ def make_result(context: Context, outcome: Outcome, executor: Executor, projecte
             "stop_reason": outcome.stop_reason,
             "n_trees": outcome.state.n_trees,
             "n_passes": round(outcome.n_passes, 6),
-            "relevant": _rows(table, table["verdict"], "RELEVANT"),
-            "pinned": _rows(table, table["pinned"], True),
-            "groups": groups,
+            "relevant": _rows(table, relevant),
+            "pinned": _rows(table, table.pinned),
+            "groups": _groups(table),
             "ungrouped": signals.left_out,
             "minimal": np.sort(context.store.feature_ids[signals.minimal]).tolist(),
-            "verdicts": _verdict_counts(table),
-            "basis": describe_basis(
-                outcome.state.evidence, outcome.decision, context.settings, context.strata
-            ),
+            "verdicts": {v.name: int(counts[v]) for v in Verdict},
+            "basis": found.basis,
             "history": [{"n_trees": t, "n_relevant": r} for t, r in outcome.state.history],
-            "evidence": _histograms(context, outcome),
+            "evidence": found.histograms,
             "prediction": _prediction(context, outcome, target.labels),
         },
         "measured": {
@@ -209,45 +209,31 @@ def _workers(context: Context, executor: Executor) -> dict[str, int] | None:
     return {**executor.figures(), "projected_mem": projected}
 
 
-def _feature_table(context: Context, outcome: Outcome) -> pa.Table:
-    store, evidence, decided = context.store, outcome.state.evidence, outcome.decision
-    n_features = store.n_features
-
-    def by_id(by_place: np.ndarray) -> np.ndarray:
-        ordered = np.empty_like(by_place)
-        ordered[store.feature_ids] = by_place
-        return ordered
-
-    used = evidence.statistic("used")
-    probes = used[1:].mean() if len(used) > 1 else 0.0
-    pinned = np.zeros(n_features, np.bool_)
-    pinned[context.pinned] = True
-    names = pa.array([v.name for v in Verdict])
-    verdict = pa.DictionaryArray.from_arrays(by_id(decided.verdict).astype(np.int8), names)
-    ids = pa.array(np.arange(n_features))
-    return pa.table(
-        {
-            "feature_id": ids,
-            "name": _names(store, ids),
-            "verdict": verdict.cast(pa.string()),
-            "p_value": by_id(decided.p_value),
-            "q_value": by_id(decided.q_value),
-            "importance": by_id(evidence.importance) / np.float32(max(outcome.state.n_trees, 1)),
-            "effect": by_id(used[0] - probes),
-            "n_drawn": by_id(evidence.n_drawn),
-            "n_used": by_id(evidence.n_used),
-            "pinned": by_id(pinned),
-        }
-    )
+def _feature_table(context: Context, found: Conclusion, signals: Signals) -> HeldTable:
+    """The numbers in the order of the source's columns; those by place are used up."""
+    store = context.store
+    by_id: dict[str, np.ndarray] = {}
+    for name in tuple(found.numbers):
+        by_place = found.numbers.pop(name)
+        by_id[name] = np.empty_like(by_place)
+        by_id[name][store.feature_ids] = by_place
+        del by_place  # before the next is made
+    return HeldTable(
+        by_id, tuple(v.name for v in Verdict), store.packed_names() if store.has_names else None,
+        np.sort(store.feature_ids[context.pinned]).astype(np.int64),
+        [store.feature_ids[places].astype(np.int64) for places in signals.groups],
+    )  # fmt: skip
 
 
-def _signals(context: Context, outcome: Outcome) -> tuple[Signals, dict[str, float]]:
+def _signals(
+    context: Context, outcome: Outcome, found: Conclusion
+) -> tuple[Signals, dict[str, float]]:
     """What the relevant features come down to, and the times of the run with that of this."""
     started = perf_counter()
     context.scratch.clear()  # the run is over: make room
-    relevant = np.flatnonzero(outcome.decision.verdict == Verdict.RELEVANT)
+    relevant = found.relevant
     signals = find_signals(
-        context.store.read_places, relevant, outcome.state.evidence.importance[relevant],
+        context.store.read_places, relevant, found.numbers["importance"][relevant],
         context.splits_by_subset, context.target, context.train, context.tree.criterion,
         context.settings.seed,
     )  # fmt: skip
@@ -256,70 +242,27 @@ def _signals(context: Context, outcome: Outcome) -> tuple[Signals, dict[str, flo
     return signals, outcome.seconds | {"group": spent, "total": total}
 
 
-def _groups(
-    context: Context, signals: Signals, table: pa.Table
-) -> tuple[list[dict[str, Any]], pa.Array]:
-    """Groups for the document, and the number of the group of each feature, null outside of all."""
-    groups = []
-    number = np.zeros(context.store.n_features, np.int32)
-    for at, places in enumerate(signals.groups, 1):
-        ids = context.store.feature_ids[places]
-        number[ids] = at
-        names = table["name"].take(pa.array(ids)).to_pylist()
-        groups.append(
-            {"group": at, "feature_ids": ids.tolist(), "names": names,
-             "representative": int(ids[0])}
-        )  # fmt: skip
-    return groups, pa.array(number, mask=number == 0)
+def _groups(table: HeldTable) -> list[dict[str, Any]]:
+    """Groups for the document."""
+    return [
+        {"group": at, "feature_ids": ids.tolist(), "names": [_name(table, i) for i in ids],
+         "representative": int(ids[0])}
+        for at, ids in enumerate(table.groups, 1)
+    ]  # fmt: skip
 
 
-def _names(store: FeatureStore, ids: pa.Array) -> pa.Array:
-    if not store.has_names:
-        return pc.binary_join_element_wise("f", ids.cast(pa.string()), "")
-    data, offsets = store.packed_names()
-    names = pa.LargeStringArray.from_buffers(
-        store.n_features, pa.py_buffer(offsets), pa.py_buffer(data)
-    )
-    return names.cast(pa.string())
-
-
-def _rows(table: pa.Table, column: pa.ChunkedArray, value: object) -> list[dict[str, Any]]:
-    wanted = [
-        "feature_id",
-        "name",
-        "p_value",
-        "q_value",
-        "importance",
-        "effect",
-        "n_drawn",
-        "n_used",
+def _rows(table: HeldTable, ids: np.ndarray) -> list[dict[str, Any]]:
+    """Some features for the document."""
+    return [
+        {"feature_id": int(i), "name": _name(table, i)}
+        | {name: table.numbers[name][i].item() for name in ROW_COLUMNS}
+        for i in ids
     ]
-    rows: list[dict[str, Any]] = table.select(wanted).filter(pc.equal(column, value)).to_pylist()
-    return rows
 
 
-def _verdict_counts(table: pa.Table) -> dict[str, int]:
-    counts = {v.name: 0 for v in Verdict}
-    for row in pc.value_counts(table["verdict"]).to_pylist():
-        counts[row["values"]] = row["counts"]
-    return counts
-
-
-def _histograms(context: Context, outcome: Outcome) -> dict[str, Any]:
-    """For each kind of evidence, how many features and probes have how much of it."""
-    evidence = outcome.state.evidence
-    histograms = {}
-    for kind in context.settings.evidence if context.shape.n_roles > 1 else ("used",):
-        statistic = evidence.statistic(kind)
-        top = float(statistic.max()) or 1.0
-        edges = np.linspace(0.0, top, HISTOGRAM_BINS + 1)
-        histograms[kind] = {
-            "edges": [float(f"{e:.6g}") for e in edges],
-            "features": np.histogram(statistic[0], edges)[0].tolist(),
-            "probes": np.histogram(statistic[1:], edges)[0].tolist(),
-            "n_probes": context.shape.n_roles - 1,
-        }
-    return histograms
+def _name(table: HeldTable, feature_id: int) -> str:
+    name: str = names_of(table.names, int(feature_id), int(feature_id) + 1)[0].as_py()
+    return name
 
 
 def _prediction(

@@ -82,8 +82,7 @@ def describe(made: Plan, n_relevant: int, trees: dict[str, dict[str, float | Non
         f"memory      {format_bytes(made.projected_mem)} of {format_bytes(made.allowed_mem)} "
         f"allowed: {format_bytes(made.batch_mem)} for each of {made.threads} thread(s), "
         f"{format_bytes(made.coordinator_mem)} for the evidence "
-        f"({made.coordinator_mem / made.n_features:.0f} bytes a feature), "
-        f"{format_bytes(made.result_mem)} for the table at the end",
+        f"({made.coordinator_mem / made.n_features:.0f} bytes a feature)",
         f"workers     {format_bytes(made.worker_mem)} in each worker process of one thread "
         f"(--workers); the evidence stays with the coordinator",
         f"time        {seconds_text(made.seconds_a_pass)} a pass; at least "

@@ -30,7 +30,7 @@ def report(
         from srs.result import load_result
 
         result = load_result(run)
-        page = _write(run, render_html(result.document, result.table))
+        page = _write(run, render_html(result.document, result.all_features))
         if as_json:
             typer.echo(json.dumps(summary(result, run), indent=1))
         else:

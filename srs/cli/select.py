@@ -67,6 +67,14 @@ def select(
             metavar="FOLDER", help="Talk to workers by TLS: folder of ca.pem, cert.pem, key.pem."
         ),
     ] = None,
+    task_timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Call a worker hung whose task takes longer, and let others take over. Default: "
+            "ten times the slowest so far, at least a minute.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for result and checkpoint. Default: STORE without .zarr, -run."),
@@ -155,6 +163,7 @@ def select(
             "max_seconds": max_seconds,
             "holdout": holdout, "keep_trees": keep_trees, "resume": resume,
             "executor": choose_executor(workers, scheduler, cluster, config), "tls": tls,
+            "task_timeout": task_timeout,
         }  # fmt: skip
         try:
             _select(store, folder, settings, as_json, figures)

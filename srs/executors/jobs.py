@@ -66,6 +66,12 @@ class JobCluster:
     def start(self, threads: int, worker_mem: int, security: Any = None) -> Any:
         """The cluster, without workers yet."""
         if self.kind == "kubernetes":
+            if security is not None:
+                raise SettingsError(
+                    "--tls does not go with --cluster kubernetes, whose operator talks plainly "
+                    "within its network: start scheduler and workers with TLS yourself, and give "
+                    "--scheduler tls://... --tls FOLDER."
+                )
             return _start_kubernetes(self, threads, worker_mem)
         try:
             import dask_jobqueue
@@ -111,7 +117,7 @@ def kubernetes_spec(cluster: JobCluster, threads: int, worker_mem: int) -> dict[
     """The DaskCluster resource that is handed to the operator."""
     from dask_kubernetes.operator import make_cluster_spec
 
-    options = {"name": "srs", "image": "srs", **cluster.options}
+    options = {"name": "srs", "image": "srs", "env": {}, **cluster.options}
     limit = str(int(LIMIT_FACTOR * worker_mem))
     size = {"memory": limit, "cpu": str(threads)}
     spec: dict[str, Any] = make_cluster_spec(

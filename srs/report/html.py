@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
-
+from srs.feature_table import FeatureTable
 from srs.report import background, features, overview
 from srs.report.basis import basis
 from srs.report.markup import page
@@ -20,7 +19,7 @@ from srs.report.style import CSS, SCRIPT
 from srs.report.text import headline
 
 
-def render_html(document: Mapping[str, Any], table: pa.Table) -> str:
+def render_html(document: Mapping[str, Any], table: FeatureTable) -> str:
     """The report of a run.
 
     document  what result.json holds, see `srs.report`

@@ -1,0 +1,127 @@
+"""The table of all features, in the order of the source's columns, a piece at a time.
+
+With names and words it takes 70 bytes a row and more, too many to be made at once of millions of
+features. It is held as numbers (33 bytes a row, and names if features have some) or read from its
+file; rows are made of a piece when somebody looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+PIECE_ROWS = 1 << 17
+SCHEMA = pa.schema(
+    [
+        ("feature_id", pa.int64()), ("name", pa.string()), ("verdict", pa.string()),
+        ("p_value", pa.float64()), ("q_value", pa.float64()), ("importance", pa.float32()),
+        ("effect", pa.float32()), ("n_drawn", pa.uint32()), ("n_used", pa.uint32()),
+        ("pinned", pa.bool_()), ("group", pa.int32()),
+    ]
+)  # fmt: skip
+
+
+class FeatureTable(Protocol):
+    """A table with the columns of SCHEMA."""
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Rows, PIECE_ROWS at a time; columns: only these, or all."""
+        ...
+
+
+def whole(table: FeatureTable, columns: Sequence[str] | None = None) -> pa.Table:
+    """All rows at once."""
+    return pa.concat_tables(table.pieces(columns))
+
+
+def write_table(table: FeatureTable, path: Path) -> None:
+    """Write the file, piece after piece; readers see the whole of it or what was there before."""
+    partial = path.with_name(path.name + ".partial")
+    with pq.ParquetWriter(partial, SCHEMA) as writer:
+        for piece in table.pieces():
+            writer.write_table(piece)
+    partial.replace(path)
+
+
+@dataclass(frozen=True)
+class SavedTable:
+    """The table in its file.
+
+    path  features.parquet
+    """
+
+    path: Path
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """See `FeatureTable`."""
+        with pq.ParquetFile(self.path) as file:
+            for batch in file.iter_batches(PIECE_ROWS, columns=columns):
+                yield pa.Table.from_batches([batch])
+
+
+@dataclass(frozen=True)
+class HeldTable:
+    """The table in memory, as numbers.
+
+    numbers   columns by feature id: p_value, q_value, importance, effect, n_drawn, n_used, and
+              verdict as a position in `verdicts`
+    verdicts  their names
+    names     UTF-8 bytes and offsets of the names; None: features have none
+    pinned    int64: ids of pinned features
+    groups    ids of each group; the first group has number 1
+    """
+
+    numbers: Mapping[str, np.ndarray]
+    verdicts: tuple[str, ...]
+    names: tuple[np.ndarray, np.ndarray] | None
+    pinned: np.ndarray
+    groups: Sequence[np.ndarray]
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """See `FeatureTable`."""
+        wanted = SCHEMA.names if columns is None else columns
+        schema = pa.schema([SCHEMA.field(name) for name in wanted])
+        n_features = len(self.numbers["verdict"])
+        for start in range(0, n_features, PIECE_ROWS):
+            end = min(start + PIECE_ROWS, n_features)
+            yield pa.table([self._column(name, start, end) for name in wanted], schema=schema)
+
+    def _column(self, name: str, start: int, end: int) -> Any:
+        if name == "feature_id":
+            return pa.array(np.arange(start, end))
+        if name == "name":
+            return names_of(self.names, start, end)
+        if name == "verdict":
+            numbers = pa.array(self.numbers[name][start:end].astype(np.int8))
+            words = pa.DictionaryArray.from_arrays(numbers, pa.array(self.verdicts))
+            return words.cast(pa.string())
+        if name in self.numbers:
+            return pa.array(self.numbers[name][start:end])
+        found = np.zeros(end - start, np.int32)
+        for number, ids in enumerate([self.pinned] if name == "pinned" else self.groups, 1):
+            found[ids[(ids >= start) & (ids < end)] - start] = number
+        return pa.array(found == 1) if name == "pinned" else pa.array(found, mask=found == 0)
+
+
+def names_of(names: tuple[np.ndarray, np.ndarray] | None, start: int, end: int) -> pa.Array:
+    """Names of the features from `start` to `end`; those without a name are called f0, f1, ...
+
+    >>> names_of(None, 3, 5).to_pylist()
+    ['f3', 'f4']
+    """
+    if names is None:
+        ids = pa.array(np.arange(start, end)).cast(pa.string())
+        return pc.binary_join_element_wise("f", ids, "")
+    data, offsets = names
+    first, last = int(offsets[start]), int(offsets[end])
+    own = (offsets[start : end + 1] - offsets[start]).astype(np.int32)
+    return pa.StringArray.from_buffers(
+        end - start, pa.py_buffer(own), pa.py_buffer(np.ascontiguousarray(data[first:last]))
+    )
