@@ -121,7 +121,7 @@ def context(
     )  # fmt: skip
     settings = {"contexts": list(labels), "n_trees": n_trees, "n_permutations": n_permutations,
                 "seed": seed}  # fmt: skip
-    return Analysis("context", table, settings, NOTES)
+    return Analysis("context", table, settings, (*NOTES, *matrix.notices))
 
 
 NOTES = (

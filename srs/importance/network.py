@@ -10,13 +10,13 @@ features cannot be masked), and trees end at depth 3, before nodes have too few 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from srs.errors import InputError
-from srs.executors import Executor, LocalExecutor
+from srs.errors import ClusterError, InputError
+from srs.executors import open_executor
 from srs.importance.analysis import Analysis, make_table
 from srs.importance.forest import OnProgress, mean_importance
 from srs.importance.matrix import Matrix, open_matrix
@@ -24,16 +24,30 @@ from srs.seeds import EXPLAIN
 from srs.tree import MISSING, TreeSettings, TreeTarget
 
 NETWORK = EXPLAIN + 9
-MAX_LINKS = 1_000_000
+MAX_LINKS = 100_000
 MAX_DEPTH = 3
 BATCH_TREES = 2_000  # trees of a batch: about half a second
+
+
+@dataclass(frozen=True)
+class StoredFeatures:
+    """Features of a store that workers read themselves.
+
+    location     where they find the store
+    fingerprint  what must be there
+    feature_ids  int64 as bytes; None: all features, in order
+    """
+
+    location: str
+    fingerprint: str
+    feature_ids: bytes | None
 
 
 @dataclass(frozen=True)
 class NetworkSpec:
     """One batch of targets; the same spec gives the same weights on any worker.
 
-    source        a Matrix, or the path of a store and the feature ids to read from it
+    source        a Matrix, or which features to read from a store
     targets       columns that are targets in this batch
     n_trees       trees a target
     max_features  features tried at a node; None: all
@@ -41,7 +55,7 @@ class NetworkSpec:
     seed          seed of the run
     """
 
-    source: Matrix | tuple[str, tuple[int, ...]]
+    source: Matrix | StoredFeatures
     targets: tuple[int, ...]
     n_trees: int
     max_features: int | None
@@ -60,7 +74,7 @@ def network(
     max_links: int = MAX_LINKS,
     seed: int = 0,
     threads: int | None = None,
-    executor: Executor | None = None,
+    executor: Any = None,
     on_progress: OnProgress | None = None,
 ) -> Analysis:
     """Weights of the links between features, the strongest first.
@@ -69,7 +83,9 @@ def network(
     max_features  K: features tried at a node; None: all, which favours direct links
     max_depth     deepest level of a leaf; None: trees grow until they are pure
     max_links     number of links that are kept
-    executor      where batches of targets run; None: threads of this process
+    executor      where batches of targets run, as in `srs.select`: a `distributed.Client`, the
+                  address of a scheduler, a number of worker processes; workers read the store
+                  themselves. None: threads of this process
 
     feature  source of the link; part  its target
     value    importance of the source for the target, as a share of all sources'
@@ -84,25 +100,23 @@ def network(
     if matrix.n_features < 2:
         raise InputError("a network needs at least two features.")
     chosen = range(matrix.n_features) if targets is None else [matrix.find(t) for t in targets]
-    source: Matrix | tuple[str, tuple[int, ...]] = matrix
-    if executor is not None and matrix.store.path is not None:
-        source = (str(matrix.store.path), tuple(matrix.feature_ids.tolist()))
-    else:
-        _ = matrix.values  # read once here, not by every batch
     size = max(1, BATCH_TREES // n_trees)
-    specs = [
-        NetworkSpec(source, tuple(chosen[a : a + size]), n_trees, max_features, max_depth, seed)
-        for a in range(0, len(chosen), size)
-    ]
     best = _Strongest(max_links)
-    executor = executor or LocalExecutor(threads)
-    for done, (spec, weights) in enumerate(
-        zip(specs, executor.map(infer_links, specs), strict=True), 1
-    ):
-        for target, row in zip(spec.targets, weights, strict=True):
-            best.add(target, row)
-        if on_progress:
-            on_progress(done / len(specs))
+    with open_executor(executor, threads) as opened:
+        source = _stored(matrix) if opened.remote else matrix
+        if not opened.remote:
+            _ = matrix.values  # read once here, not by every batch
+        specs = [
+            NetworkSpec(source, tuple(chosen[a : a + size]), n_trees, max_features, max_depth, seed)
+            for a in range(0, len(chosen), size)
+        ]
+        for done, (spec, weights) in enumerate(
+            zip(specs, opened.map(infer_links, specs), strict=True), 1
+        ):
+            for target, row in zip(spec.targets, weights, strict=True):
+                best.add(target, row)
+            if on_progress:
+                on_progress(done / len(specs))
     sources, ends, values = best.finish()
     table = make_table(
         [matrix.names[s] for s in sources.tolist()], values,
@@ -121,7 +135,7 @@ NOTES = (
 
 def infer_links(spec: NetworkSpec) -> np.ndarray:
     """Weights (n_targets, n_features) of the links to the targets of one batch; 0 to itself."""
-    matrix = _matrix_of(spec.source)
+    matrix = spec.source if isinstance(spec.source, Matrix) else _read(spec.source)
     weights = np.zeros((len(spec.targets), matrix.n_features))
     values = matrix.values_of(spec.targets)
     for at, target in enumerate(spec.targets):
@@ -140,11 +154,22 @@ def infer_links(spec: NetworkSpec) -> np.ndarray:
     return weights
 
 
-def _matrix_of(source: Matrix | tuple[str, tuple[int, ...]]) -> Matrix:
-    if isinstance(source, Matrix):
-        return source
-    path, ids = source
-    return open_matrix(Path(path), None, list(ids), needs_target=False)
+def _stored(matrix: Matrix) -> StoredFeatures:
+    """What travels to workers instead of the matrix."""
+    store, ids = matrix.store, matrix.feature_ids
+    every = np.array_equal(ids, np.arange(store.n_features))
+    return StoredFeatures(
+        store.shared_location(), store.fingerprint, None if every else ids.tobytes()
+    )
+
+
+@lru_cache(maxsize=1)  # a worker reads the features once, not for every batch
+def _read(source: StoredFeatures) -> Matrix:
+    ids = None if source.feature_ids is None else np.frombuffer(source.feature_ids, np.int64)
+    matrix = open_matrix(source.location, None, ids, needs_target=False)
+    if matrix.store.fingerprint != source.fingerprint:
+        raise ClusterError(f"a worker finds another store at {source.location} than we do.")
+    return matrix
 
 
 def normalised_target(values: np.ndarray, is_categorical: bool) -> tuple[TreeTarget, str]:

@@ -1,6 +1,7 @@
-"""The page of an explanation: one section an analysis, each a chart, words, and its numbers.
+"""Explanations: one section an analysis, each a chart, words, and its numbers.
 
-Reads the document that `srs.explanation` writes as explain.json and nothing else.
+They are part of the page of the run whose features they explain, or a page of their own. Reads the
+document that `srs.explanation` writes as explain.json and nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from srs.report.markup import (
     section,
 )
 from srs.report.style import CSS, SCRIPT
-from srs.report.text import count, duration, number, probability
+from srs.report.text import count, number, probability
 
 Document = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -86,45 +87,75 @@ TITLES = {
     ),
 }
 
+UMFI_MDI = "UMFI against MDI"
+
 
 def render_explanation(document: Document) -> str:
-    """The page of an explanation as one HTML text that needs nothing from outside."""
-    analyses = {analysis["name"]: analysis for analysis in document["analyses"]}
-    parts = [_section(analysis) for analysis in analyses.values()]
-    if "umfi" in analyses and "mdi" in analyses:
-        parts.append(_umfi_against_mdi(analyses["umfi"]["rows"], analyses["mdi"]["rows"]))
-    title = headline(document)
-    body = "\n".join(parts)
+    """An explanation by itself as one HTML page that needs nothing from outside."""
     header = f"""<header>
 <p class="eyebrow">Sequential Random Subspace: explain</p>
-<h1>{prose(title)}</h1>
-{_about(document)}
+<h1>{prose(headline(document))}</h1>
 </header>"""
-    return page(title, CSS + charts.CHART_CSS, header, body, SCRIPT)
+    body = "\n".join(explanation_parts(document))
+    return page(headline(document), CSS + charts.CHART_CSS, header, body, SCRIPT)
 
 
 def headline(document: Document) -> str:
-    return f"Why {count(document['data']['n_features'], 'feature')} matter"
+    n = document["data"]["n_features"]
+    return f"Why {count(n, 'feature')} {'matters' if n == 1 else 'matter'}"
 
 
-def _about(document: Document) -> str:
-    data, measured = document["data"], document["measured"]
-    about = f"{count(data['n_samples'], 'sample')}, seed {document['settings']['seed']}, "
-    about += f"{duration(measured['seconds'])}"
-    if data["target"] is None:
-        return f'<p class="about">{prose(about)}</p>'
-    shown = f"Target “{name(data['target'])}” ({prose(data['task'])}), "
-    return f'<p class="about">{shown}{prose(about)}</p>'
+def explanation_parts(document: Document) -> list[str]:
+    """The sections of an explanation: what was looked at, then one an analysis."""
+    analyses = {analysis["name"]: analysis for analysis in document["analyses"]}
+    notices = document["data"]["notices"]
+    parts = [_section(analysis, notices) for analysis in analyses.values()]
+    titles = {key: TITLES[key][0] for key in analyses}
+    if "umfi" in analyses and "mdi" in analyses:
+        parts.append(_umfi_against_mdi(analyses["umfi"]["rows"], analyses["mdi"]["rows"]))
+        titles["umfi-mdi"] = UMFI_MDI
+    return [_contents(document, titles), *parts]
 
 
-def _section(analysis: Document) -> str:
+def _contents(document: Document, titles: Mapping[str, str]) -> str:
+    data = document["data"]
+    about = f"{count(data['n_samples'], 'sample')}, {count(data['n_features'], 'feature')}"
+    if data["target"] is not None:
+        about = f"Target “{name(data['target'])}” ({prose(data['task'])}), {prose(about)}"
+    links = "".join(
+        f'<li><a href="#{key}">{prose(title)}</a></li>' for key, title in titles.items()
+    )
+    return section(
+        "explained", "Why they matter", f'<p class="about">{about}</p>',
+        _listed(data["notices"]), f'<ul class="contents">{links}</ul>',
+    )  # fmt: skip
+
+
+def _section(analysis: Document, notices: Sequence[str]) -> str:
     title, meaning = TITLES[analysis["name"]]
     rows = analysis["rows"]
-    notes = "".join(f"<li>{prose(note)}</li>" for note in analysis["notes"])
     return section(
         analysis["name"], title, paragraph(meaning), figure(_chart(analysis["name"], rows)),
-        f"<ul>{notes}</ul>" if notes else "", _numbers(analysis["name"], title, rows),
+        _listed([note for note in analysis["notes"] if note not in notices]),
+        _made_with(analysis["settings"]), _numbers(analysis["name"], title, rows),
     )  # fmt: skip
+
+
+def _listed(sentences: Sequence[str]) -> str:
+    items = "".join(f"<li>{prose(sentence)}</li>" for sentence in sentences)
+    return f'<ul class="notes">{items}</ul>' if items else ""
+
+
+def _made_with(settings: Document) -> str:
+    """The settings of an analysis in one line."""
+    shown = [
+        f"{key.removeprefix('n_').replace('_', ' ')} {value:,}"
+        if isinstance(value, int)
+        else f"{key} {value}"
+        for key, value in settings.items()
+        if isinstance(value, (int, str)) and not isinstance(value, bool)
+    ]
+    return paragraph("Made with " + ", ".join(shown) + ".", "quiet") if shown else ""
 
 
 def _chart(kind: str, rows: Sequence[Row]) -> str:
@@ -176,11 +207,11 @@ def _umfi_against_mdi(umfi: Sequence[Row], mdi: Sequence[Row]) -> str:
     known = {row["feature"]: row["value"] for row in mdi}
     rows = [(r["feature"], known[r["feature"]], r["value"]) for r in umfi if r["feature"] in known]
     return section(
-        "umfi-mdi", "UMFI against MDI",
+        "umfi-mdi", UMFI_MDI,
         paragraph("High in UMFI and low in MDI: features that share what they tell with others, "
                   "among which MDI is divided."),
         figure(charts.labelled_points(rows, "mean decrease of impurity",
-                                      "ultra-marginal importance", "UMFI against MDI")),
+                                      "ultra-marginal importance", UMFI_MDI)),
     )  # fmt: skip
 
 

@@ -1,16 +1,13 @@
 """Networks: DREAM4, stores and executors, direct links, contexts of links, connectomes."""
 
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from benchmarks.explain.data import dream4
-from srs.errors import InputError
-from srs.executors import LocalExecutor
+from srs import explain
+from srs.errors import ClusterError, InputError
 from srs.importance import connectome, context_network, link_matrix, network, simulate_calcium
 from srs.importance.connectome import (
     LOW_PASS,
@@ -21,6 +18,7 @@ from srs.importance.connectome import (
     weigh,
 )
 from srs.ingest import ingest
+from tests.executors.conftest import running_cluster
 from tests.importance.data import needs_data, tables
 
 
@@ -89,25 +87,43 @@ def test_targets_of_any_scale_compare(global_random_seed: int) -> None:
     np.testing.assert_allclose(plain.sum(axis=0), 1.0, atol=1e-9)
 
 
-class Processes:
-    """An executor whose batches run in other processes, as those of a cluster do."""
-
-    n_parallel = 1
-
-    def map(self, function, specs):
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            yield from pool.map(function, specs)
-
-
-def test_a_store_on_an_executor_gives_the_same(tmp_path) -> None:
-    """Batches of targets read the store themselves: a spec is a path, ids and a seed."""
+def test_a_store_on_dask_workers_gives_the_same(tmp_path) -> None:
+    """Workers read the store themselves: a spec is where it is, ids, targets and a seed."""
     X = np.random.default_rng(0).normal(size=(60, 9))
     store = ingest(X, tmp_path / "s.zarr", target=np.arange(60) % 2)
-    here = network(X, n_trees=20)
-    there = network(store, n_trees=20, executor=Processes())
-    assert here.to_json()["rows"] == there.to_json()["rows"]
-    some = network(store, n_trees=20, targets=["f3"], executor=LocalExecutor(1))
+    here = network(X, n_trees=1000)
+    with running_cluster(1, processes=False) as client:
+        there = network(store, n_trees=1000, executor=client)
+        assert here.to_json()["rows"] == there.to_json()["rows"]
+        ids = [7, 2, 5]
+        some = explain(store, features=ids, analyses=["network"], executor=client)["network"]
+        assert some.to_json() == network(X, features=ids).to_json()
+        with pytest.raises(InputError, match="in memory cannot be read by workers"):
+            network(X, n_trees=5, executor=client)
+        ingest(X**2, tmp_path / "s.zarr", target=np.arange(60) % 2, overwrite=True)
+        with pytest.raises(ClusterError, match="a worker finds another store"):
+            network(store, targets=["f3"], features=[1, 3], executor=client)
+
+
+def test_targets() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 9))
+    some = network(X, n_trees=20, targets=["f3"])
     assert set(some.column("part")) == {"f3"}
+    every = network(X, n_trees=20)
+    assert (some.column("value") == every.column("value", "f3")).all()
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_thousands_of_targets_on_worker_processes(tmp_path) -> None:
+    """Two processes started by `executor=2` learn 2,000 targets to the bytes of local threads."""
+    X = np.random.default_rng(0).normal(size=(60, 2000))
+    store = ingest(X, tmp_path / "s.zarr", target=np.arange(60) % 2)
+    here = network(store, n_trees=10)
+    there = network(store, n_trees=10, executor=2)
+    assert here.table.equals(there.table)
+    assert here.settings["n_targets"] == 2000
+    assert here.table.num_rows == 100_000
 
 
 def test_only_the_strongest_links_are_kept() -> None:
