@@ -42,7 +42,7 @@ TITLES = {
     "label-permutation": (
         "Importance against permuted labels",
         "Diamonds are the mean importance when the labels are permuted, that is, when nothing "
-        "matters.",
+        "matters, with two standard deviations. A star marks p-values below 0.05.",
     ),
     "conditional-error-rate": (
         "Conditional error rate",
@@ -51,8 +51,9 @@ TITLES = {
     ),
     "context": (
         "Dependence on the context",
-        "How much the context changes what a feature tells of the target. A star marks p-values "
-        "below 0.05, by permuting the context.",
+        "How much the context changes what a feature tells of the target. The thin line is what "
+        "chance gives, by permuting the context; a star marks p-values below 0.05. Complementary: "
+        "it tells more in this context; redundant: less; irrelevant: nothing.",
     ),
     "vote-shift": (
         "Vote shift",
@@ -149,13 +150,13 @@ def _listed(sentences: Sequence[str]) -> str:
 def _made_with(settings: Document) -> str:
     """The settings of an analysis in one line."""
     shown = [
-        f"{key.removeprefix('n_').replace('_', ' ')} {value:,}"
-        if isinstance(value, int)
-        else f"{key} {value}"
+        f"{value:,} {key.removeprefix('n_').replace('_', ' ')}"
+        if key.startswith("n_")
+        else f"{key.replace('_', ' ')} {value}"
         for key, value in settings.items()
         if isinstance(value, (int, str)) and not isinstance(value, bool)
     ]
-    return paragraph("Made with " + ", ".join(shown) + ".", "quiet") if shown else ""
+    return paragraph(", ".join(shown).capitalize() + ".", "quiet") if shown else ""
 
 
 def _chart(kind: str, rows: Sequence[Row]) -> str:
@@ -175,8 +176,17 @@ def _chart(kind: str, rows: Sequence[Row]) -> str:
                  for r in changed[:MAX_LINKS]]  # fmt: skip
         return charts.network_plot(links, True, title)
     best = sorted(rows, key=lambda r: -(r["value"] or 0.0))[:MAX_BARS]
-    return charts.error_bars(
-        [(r["feature"], r["value"] or 0.0, r["error"], r["null"]) for r in best], title
+    return charts.error_bars([_bar(r) for r in best], title)
+
+
+def _bar(row: Row) -> charts.Bar:
+    p, note = row["p_value"], ""
+    if p is not None:
+        note = f"p {probability(p)}" + (" *" if p < 0.05 else "")
+    if row["label"] not in (None, "significant", "independent"):
+        note += f" {row['label']}"
+    return charts.Bar(
+        row["feature"], row["value"] or 0.0, row["error"], row["null"], row.get("null_spread"), note
     )
 
 
@@ -187,10 +197,9 @@ def _contexts(rows: Sequence[Row], title: str) -> str:
         by_feature.setdefault(row["feature"], {})[row["part"]] = row
     order = sorted(by_feature, key=lambda f: min(r["p_value"] for r in by_feature[f].values()))
     groups = [
-        (feature, [(by_feature[feature][p]["value"], by_feature[feature][p]["p_value"])
-                   for p in parts])
+        (feature, [_bar(by_feature[feature][part]) for part in parts])
         for feature in order[:MAX_CONTEXT_FEATURES]
-    ]  # fmt: skip
+    ]
     return charts.grouped_bars(groups, parts, title)
 
 
