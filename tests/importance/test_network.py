@@ -35,7 +35,7 @@ def areas(truth: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
 @needs_data
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_dream4(number: int) -> None:
-    """Above the absolute Pearson correlation on each network (fewer trees than the benchmark)."""
+    """Above the absolute Pearson correlation on each network, by a fifth of the trees."""
     X, truth = dream4(number)
     floor = tables()["dream4_multifactorial_abs_pearson_floor"]
     pearson = areas(truth, np.abs(np.corrcoef(X.T)))
@@ -43,7 +43,7 @@ def test_dream4(number: int) -> None:
     assert pearson[1] == pytest.approx(floor["AUPR"][number - 1], abs=3e-3)
     found = network(X, n_trees=200)
     auroc, aupr = areas(truth, link_matrix(found, names_of(100)))
-    assert auroc > pearson[0] - 0.02
+    assert auroc > pearson[0]
     assert aupr > pearson[1]
 
 
@@ -52,15 +52,15 @@ def test_dream4(number: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_dream4_at_1000_trees(number: int) -> None:
-    """Near the level published for GENIE3: AUPR 0.154, 0.155, 0.231; AUROC 0.745, 0.733, 0.775."""
+    """The level published for GENIE3: AUPR 0.154, 0.155, 0.231 is reached, AUROC within 0.02."""
     X, truth = dream4(number)
     found = network(X, n_trees=1000)
     auroc, aupr = areas(truth, link_matrix(found, names_of(100)))
     pearson = areas(truth, np.abs(np.corrcoef(X.T)))
     assert auroc > pearson[0]
     assert aupr > pearson[1]
-    assert auroc > (0.745, 0.733, 0.775)[number - 1] - 0.03
-    assert aupr > (0.154, 0.155, 0.231)[number - 1] - 0.01
+    assert auroc > (0.745, 0.733, 0.775)[number - 1] - 0.02
+    assert aupr > (0.154, 0.155, 0.231)[number - 1]
 
 
 def test_trying_all_features_favours_direct_links(global_random_seed: int) -> None:

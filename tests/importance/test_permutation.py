@@ -167,9 +167,12 @@ def test_the_artificial_example_at_its_size() -> None:
 @pytest.mark.slow
 @pytest.mark.long
 def test_golub() -> None:
-    """The slide has 10.8 features of p < 0.05 at 10,000 trees, of 90 % of the samples."""
+    """The slide has 10.8 features of p < 0.05 at 10,000 trees, of 90 % of the samples.
+
+    Three spreads of a count around it: no other bound follows from one number.
+    """
     found = vote_shift(*golub(), n_trees=10_000)
-    assert 5 <= (found.column("p_value") < 0.05).sum() <= 25
+    assert abs((found.column("p_value") < 0.05).sum() - 10.8) < 3 * np.sqrt(10.8)
 
 
 def test_missing_values_and_categories() -> None:
