@@ -4,7 +4,9 @@ One forest a target, every other feature an input; a link's weight is the import
 for its target. Targets are normalised to unit variance (entropy, for categories), so that
 weights of different targets compare, and weights are shares of what is told of a target. By
 default all features are tried at every node, which masks indirect links (8.2.2: strongly relevant
-features cannot be masked), and trees end at depth 3, before nodes have too few samples.
+features cannot be masked), and trees end at depth 3, before nodes have too few samples. Three
+trees in four cut at random and see all samples (extra-trees); one in four looks for the best cut
+of a bootstrap sample (random forest): the two err differently, and their mean ranks links better.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from srs.tree import MISSING, TreeSettings, TreeTarget
 NETWORK = EXPLAIN + 9
 MAX_LINKS = 100_000
 MAX_DEPTH = 3
+BEST_CUTS = 0.25
 BATCH_TREES = 2_000  # trees of a batch: about half a second
 
 
@@ -52,6 +55,7 @@ class NetworkSpec:
     n_trees       trees a target
     max_features  features tried at a node; None: all
     max_depth     deepest level of a leaf; None: no limit
+    best_cuts     share of trees that look for the best cut of a bootstrap sample
     seed          seed of the run
     """
 
@@ -60,6 +64,7 @@ class NetworkSpec:
     n_trees: int
     max_features: int | None
     max_depth: int | None
+    best_cuts: float
     seed: int
 
 
@@ -71,6 +76,7 @@ def network(
     n_trees: int = 1000,
     max_features: int | None = None,
     max_depth: int | None = MAX_DEPTH,
+    best_cuts: float = BEST_CUTS,
     max_links: int = MAX_LINKS,
     seed: int = 0,
     threads: int | None = None,
@@ -82,6 +88,8 @@ def network(
     targets       names or ids of the features that links lead to; None: all
     max_features  K: features tried at a node; None: all, which favours direct links
     max_depth     deepest level of a leaf; None: trees grow until they are pure
+    best_cuts     share of trees that look for the best cut of a bootstrap sample, as random forests
+                  do; the others take the best of one random cut a feature, of all samples
     max_links     number of links that are kept
     executor      where batches of targets run, as in `srs.select`: a `distributed.Client`, the
                   address of a scheduler, a number of worker processes; workers read the store
@@ -99,6 +107,8 @@ def network(
     matrix = open_matrix(data, None, features, needs_target=False)
     if matrix.n_features < 2:
         raise InputError("a network needs at least two features.")
+    if not 0 <= best_cuts <= 1:
+        raise InputError(f"best_cuts is a share of trees, from 0 to 1, not {best_cuts}.")
     chosen = range(matrix.n_features) if targets is None else [matrix.find(t) for t in targets]
     size = max(1, BATCH_TREES // n_trees)
     best = _Strongest(max_links)
@@ -107,9 +117,10 @@ def network(
         if not opened.remote:
             _ = matrix.values  # read once here, not by every batch
         specs = [
-            NetworkSpec(source, tuple(chosen[a : a + size]), n_trees, max_features, max_depth, seed)
+            NetworkSpec(source, tuple(chosen[a : a + size]), n_trees, max_features, max_depth,
+                        best_cuts, seed)
             for a in range(0, len(chosen), size)
-        ]
+        ]  # fmt: skip
         for done, (spec, weights) in enumerate(
             zip(specs, opened.map(infer_links, specs), strict=True), 1
         ):
@@ -123,7 +134,7 @@ def network(
         part=[matrix.names[t] for t in ends.tolist()],
     )  # fmt: skip
     settings = {"n_trees": n_trees, "max_features": max_features, "max_depth": max_depth,
-                "n_targets": len(chosen), "seed": seed}  # fmt: skip
+                "best_cuts": best_cuts, "n_targets": len(chosen), "seed": seed}  # fmt: skip
     return Analysis("network", table, settings, NOTES)
 
 
@@ -144,13 +155,18 @@ def infer_links(spec: NetworkSpec) -> np.ndarray:
         learned, criterion = normalised_target(
             values[known, at], bool(matrix.is_categorical[target])
         )
-        settings = TreeSettings(criterion, spec.max_features, spec.max_depth)
         codes = np.ascontiguousarray(matrix.codes[np.ix_(known, inputs)])
-        weights[at, inputs] = mean_importance(
-            codes, matrix.is_categorical[inputs], learned, settings, spec.n_trees,
-            (spec.seed, NETWORK, target), bootstrap=False,
-        )  # fmt: skip
-        weights[at] /= weights[at].sum() or 1.0
+        n_best = round(spec.best_cuts * spec.n_trees)
+        for kind, n_trees in enumerate((spec.n_trees - n_best, n_best)):
+            if n_trees:
+                settings = TreeSettings(
+                    criterion, spec.max_features, spec.max_depth, best_cut=kind == 1
+                )
+                told = mean_importance(
+                    codes, matrix.is_categorical[inputs], learned, settings, n_trees,
+                    (spec.seed, NETWORK, target, kind), bootstrap=kind == 1,
+                )  # fmt: skip
+                weights[at, inputs] += n_trees / spec.n_trees * told / (told.sum() or 1.0)
     return weights
 
 

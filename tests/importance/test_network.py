@@ -105,6 +105,21 @@ def test_a_store_on_dask_workers_gives_the_same(tmp_path) -> None:
             network(store, targets=["f3"], features=[1, 3], executor=client)
 
 
+def test_kinds_of_trees_are_averaged(global_random_seed: int) -> None:
+    """The weights are the mean of those of both kinds, by their numbers of trees."""
+    X = np.random.default_rng(global_random_seed).normal(size=(80, 5))
+    X[:, 0] += X[:, 1]
+    names = names_of(5)
+    mixed, random, best = (
+        link_matrix(network(X, n_trees=n, best_cuts=share), names)
+        for n, share in ((128, 0.25), (96, 0.0), (32, 1.0))
+    )
+    np.testing.assert_allclose(mixed, 0.75 * random + 0.25 * best)
+    assert np.abs(random - best).max() > 0.01
+    with pytest.raises(InputError, match="from 0 to 1, not 2"):
+        network(X, best_cuts=2)
+
+
 def test_targets() -> None:
     X = np.random.default_rng(0).normal(size=(60, 9))
     some = network(X, n_trees=20, targets=["f3"])
