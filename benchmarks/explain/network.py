@@ -18,7 +18,7 @@ from benchmarks.explain.data import dream4
 from benchmarks.measure import Line
 from srs.importance import link_matrix, network
 
-N_TREES, N_SEEDS = 1000, 5
+N_TREES, N_SEEDS = 1000, 3
 PEER_TREES, PEER_GROUPS = 200, 20
 PUBLISHED = {1: (0.745, 0.154), 2: (0.733, 0.155), 3: (0.775, 0.231)}
 
