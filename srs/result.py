@@ -2,10 +2,12 @@
 
 `result.json` has the same bytes for the same data, settings and seed, but for its last part,
 "measured" (times, memory, versions). Feature tables are in the order of the source's columns.
+`report.html` is written from these, and from the explanation that `srs explain` left beside them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 FORMAT = "srs-result"
 SCHEMA_VERSION = 1
 JSON_NAME, TABLE_NAME, REPORT_NAME = "result.json", "features.parquet", "report.html"
+EXPLANATION_NAME = "explain.json"
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,12 @@ class Result:
         """Largest resident set of the process, in bytes."""
         return int(self.document["measured"]["peak_mem"])
 
+    @cached_property
+    def digest(self) -> str:
+        """What tells runs apart: a hash of all but what was measured."""
+        parts = {key: part for key, part in self.document.items() if key != "measured"}
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
     @property
     def prediction(self) -> pd.DataFrame | None:
         """Predictions of the ensemble for the held-out samples; None if none were held out."""
@@ -120,15 +129,40 @@ class Result:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         write_table(self.all_features, path / TABLE_NAME)
-        _write_text(path / REPORT_NAME, render_html(self.document, self.all_features))
-        _write_text(path / JSON_NAME, json.dumps(self.document, indent=1, allow_nan=False) + "\n")
+        write_report(path, self)
+        write_text(path / JSON_NAME, json.dumps(self.document, indent=1, allow_nan=False) + "\n")
         return path
 
 
-def _write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a file so that it is there as a whole or not at all."""
     partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def write_report(folder: Path, result: Result) -> Path:
+    """Write the page of a run, with the explanation in its folder if that is of this run."""
+    path = folder / REPORT_NAME
+    explanation = read_explanation(folder, result)
+    write_text(path, render_html(result.document, result.all_features, explanation))
+    return path
+
+
+def read_explanation(folder: Path, result: Result) -> Mapping[str, Any] | None:
+    """The explanation of a result that is in its folder; None if there is none, or of another."""
+    path = folder / EXPLANATION_NAME
+    if not path.is_file():
+        return None
+    try:
+        document: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        is_ours = document["run"] == result.digest
+    except (ValueError, OSError, KeyError, TypeError):
+        raise InputError(f"{path} is damaged: remove it and run srs explain again.") from None
+    return document if is_ours else None
 
 
 def load_result(folder: str | os.PathLike[str]) -> Result:

@@ -22,11 +22,11 @@ from srs import batch
 from srs.batch import BatchSpec, PaperSpec
 from srs.config import Settings
 from srs.context import Context, gather_context, load_codes
-from srs.errors import ClusterError, InputError
+from srs.errors import ClusterError
 from srs.evidence import BatchEvidence
 from srs.kernels import ensure_compiled
 from srs.memory import RunShape, worker_mem, worker_slots
-from srs.store import FeatureStore, open_store
+from srs.store import open_store
 from srs.tree import Tree
 
 
@@ -60,19 +60,10 @@ class Task:
 def make_task(context: Context, threads: int) -> Task:
     """The task of a run, for workers of so many threads."""
     store = context.store
-    if store.location is None:
-        raise InputError(
-            "a feature store in memory cannot be read by workers: ingest to a path that they see."
-        )
     return Task(
-        _absolute(store), store.fingerprint, code_version(), context.settings, context.shape,
+        store.shared_location(), store.fingerprint, code_version(), context.settings, context.shape,
         tuple(context.pinned.tolist()), threads,
     )  # fmt: skip
-
-
-def _absolute(store: FeatureStore) -> str:
-    """Where workers, which run in other folders, find the store."""
-    return str(store.location if store.path is None else store.path.resolve())
 
 
 @cache

@@ -219,13 +219,13 @@ def choose_executor(
     return workers if scheduler is None else scheduler
 
 
-def default_folder(store: str) -> Path:
-    """Where the result of a store goes if nothing is said: wide.zarr -> wide-run.
+def default_folder(store: str, stage: str = "run") -> Path:
+    """Where what comes of a store goes if nothing is said: wide.zarr -> wide-run.
 
     >>> str(default_folder("data/wide.zarr")), str(default_folder("s3://bucket/wide.zarr/"))
     ('wide-run', 'wide-run')
     """
-    return Path(Path(store).resolve().name.removesuffix(".zarr") + "-run")
+    return Path(Path(store).resolve().name.removesuffix(".zarr") + f"-{stage}")
 
 
 def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:

@@ -56,6 +56,15 @@ class FeatureStore:
         where = self.location or "memory"
         return f"<FeatureStore {where}: {self.n_features} features x {self.n_samples} samples>"
 
+    def shared_location(self) -> str:
+        """Where workers, which run in other folders, find the store."""
+        if self.location is None:
+            raise InputError(
+                "a feature store in memory cannot be read by workers: ingest to a path that they "
+                "see."
+            )
+        return self.location if self.path is None else str(self.path.resolve())
+
     # -- what is known of features, samples and targets ------------------------------------
 
     @cached_property
