@@ -38,6 +38,9 @@ KEPT_APART = {
     "dask_jobqueue": {"executors"},
     "dask_kubernetes": {"executors"},
     "pandas": {"ingest", "result"},
+    "h5py": {"ingest"},
+    "bed_reader": {"ingest"},
+    "nibabel": {"ingest"},
 }
 
 

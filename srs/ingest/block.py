@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from srs.errors import SourceError
+from srs.store.layout import Annotation
 
 SMALL_DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32")
 
@@ -44,6 +45,8 @@ class Wanted:
     categorical  names or ids of features whose numbers are categories
     mem          bytes that buffers may take
     folder       where temporary files go
+    dataset      which array of a file with several, as "layers/counts"; None: its own choice
+    mask         image whose voxels other than 0 are the features of images; None: all voxels
     """
 
     orientation: str
@@ -51,6 +54,8 @@ class Wanted:
     categorical: frozenset[str | int]
     mem: int
     folder: Path
+    dataset: str | None = None
+    mask: Path | None = None
 
 
 class Source(Protocol):
@@ -64,6 +69,7 @@ class Source(Protocol):
     in_memory              whether the values live in the caller's memory
     record                 what `read_values` needs to read it again, for the manifest
     notices                one sentence for each oddity that opening it accepted
+    annotations            what is known of features beside their names, for the report
     """
 
     n_samples: int
@@ -76,6 +82,7 @@ class Source(Protocol):
     in_memory: bool
     record: Mapping[str, Any]
     notices: Sequence[str]
+    annotations: Mapping[str, Annotation]
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
         """All features in the order of ids, at most `n_features` at a time."""

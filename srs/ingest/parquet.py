@@ -18,7 +18,7 @@ from srs.errors import SourceError
 from srs.ingest.arrays import check_shape
 from srs.ingest.block import ColumnBlock, Source, Wanted, read_from_blocks
 from srs.ingest.frames import TableSource
-from srs.store.layout import NUMERIC
+from srs.store.layout import NUMERIC, Annotation
 
 HELD = 24  # arrow's column, its decoded pages, and the pandas copy, for each value
 
@@ -140,6 +140,7 @@ class ParquetRows:
         if id_column is not None:
             self.names = [str(v) for v in file.read(columns=[id_column]).column(0).to_pylist()]
         self.notices: Sequence[str] = ()
+        self.annotations: Mapping[str, Annotation] = {}
         self.held, self.fixed_mem, self.in_memory = HELD, 0, False
         self.record = record
         self._samples = samples

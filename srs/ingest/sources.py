@@ -6,6 +6,7 @@ Each kind has its own module and is imported only when it is used.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from srs.errors import SourceError
 from srs.ingest.arrays import check_shape, is_dask, open_dask, open_numpy, open_zarr
 from srs.ingest.block import Source, Wanted, check_orientation
 from srs.ingest.npy import find_npy, open_npy
+from srs.ingest.zarr_checks import check_folder
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 KINDS = (
@@ -56,7 +58,7 @@ def _open_array(array: np.ndarray, wanted: Wanted) -> Source:
 
 
 def _as_samples(wanted: Wanted) -> Wanted:
-    return Wanted("samples", wanted.columns, wanted.categorical, wanted.mem, wanted.folder)
+    return replace(wanted, orientation="samples")
 
 
 def open_path(path: Path, wanted: Wanted) -> Source:
@@ -66,7 +68,9 @@ def open_path(path: Path, wanted: Wanted) -> Source:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     last = suffixes[-1] if suffixes else ""
     if path.is_dir() and (last == ".zarr" or _is_zarr(path)):
-        return open_zarr(path, wanted)
+        return _open_zarr_folder(path, wanted)
+    if last in (".h5ad", ".h5", ".hdf5", ".hdf", ".mat"):
+        return _open_hdf(path, last, wanted)
     if last == ".npy":
         return open_npy(path, wanted)
     if last == ".parquet":
@@ -82,4 +86,28 @@ def open_path(path: Path, wanted: Wanted) -> Source:
 
 
 def _is_zarr(folder: Path) -> bool:
-    return (folder / "zarr.json").is_file() or (folder / ".zarray").is_file()
+    return any((folder / name).is_file() for name in ("zarr.json", ".zarray", ".zgroup"))
+
+
+def _open_zarr_folder(folder: Path, wanted: Wanted) -> Source:
+    """AnnData, VCF Zarr, or an array: by what is inside."""
+    check_folder(folder)
+    if (folder / "obs").is_dir() and (folder / "var").is_dir():
+        from srs.ingest.anndata import open_zarr_anndata
+
+        return open_zarr_anndata(folder, wanted)
+    return open_zarr(folder if wanted.dataset is None else folder / wanted.dataset, wanted)
+
+
+def _open_hdf(path: Path, suffix: str, wanted: Wanted) -> Source:
+    if suffix == ".h5ad":
+        from srs.ingest.anndata import open_h5ad
+
+        return open_h5ad(path, wanted)
+    if suffix == ".mat":
+        from srs.ingest.matlab import open_mat
+
+        return open_mat(path, wanted)
+    from srs.ingest.hdf5 import open_hdf5
+
+    return open_hdf5(path, wanted)

@@ -32,7 +32,7 @@ from srs.ingest.target import parse_texts
 from srs.ingest.text_columns import Categories, assign_roles
 from srs.ingest.text_rows import TextRows
 from srs.ingest.transpose import FeatureSpill
-from srs.store.layout import CATEGORICAL, NUMERIC
+from srs.store.layout import CATEGORICAL, NUMERIC, Annotation
 
 SAMPLE_LINES = 1000  # that decide the types of columns,
 SAMPLE_BYTES = 64 << 20  # or so many bytes of them
@@ -53,6 +53,7 @@ class TextTable:
         self._path, self._layout, self._wanted = path, layout, wanted
         self.record: Mapping[str, Any] = describe(path, wanted)
         self.notices: Sequence[str] = layout.notices
+        self.annotations: Mapping[str, Annotation] = {}
         self.dtype = np.dtype(np.float64)
         self.held, self.fixed_mem, self.in_memory = 16, 0, False
         self._roles = assign_roles(path, layout, wanted)

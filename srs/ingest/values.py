@@ -52,7 +52,8 @@ def _read_source(store: FeatureStore, ids: np.ndarray) -> np.ndarray:
     wanted = Wanted(
         record["orientation"], tuple(record.get("targets", ())),
         frozenset(np.flatnonzero(store.kinds == CATEGORICAL).tolist()),
-        READ_MEM, Path(tempfile.gettempdir()),
+        READ_MEM, Path(tempfile.gettempdir()), record.get("dataset"),
+        None if record.get("mask") is None else Path(record["mask"]),
     )  # fmt: skip
     if record["kind"] == "text" and wanted.orientation == "samples":
         return read_text_columns(path, wanted, ids).T
@@ -75,7 +76,7 @@ def _check_source(store: FeatureStore, record: Any) -> Path:
         )
     stat = path.stat()
     mark = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
-    if record["kind"] == "zarr":
+    if path.is_dir():
         mark = folder_mark(path)
     if any(mark[key] != record[key] for key in mark):
         raise SourceError(

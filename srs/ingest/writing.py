@@ -46,6 +46,8 @@ def write_store(
     categorical: Sequence[str | int] = (),
     task: str | Mapping[str, str] | None = None,
     keep_values: bool | None = None,
+    dataset: str | None = None,
+    mask: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     on_progress: Progress | None = None,
 ) -> FeatureStore:
@@ -56,7 +58,8 @@ def write_store(
     _refuse_itself(source, destination)
     wanted = Wanted(
         orientation, tuple(_columns(target)), frozenset(_plain(c) for c in categorical),
-        buffer_mem(allowed_mem), _temporary_folder(destination),
+        buffer_mem(allowed_mem), _temporary_folder(destination), dataset,
+        None if mask is None else Path(mask),
     )  # fmt: skip
     ensure_compiled()
     with contextlib.closing(open_source(source, wanted)) as opened:
@@ -77,7 +80,7 @@ def write_store(
                 kinds=encoded.kinds, n_levels=encoded.n_levels, names=opened.names,
                 sample_ids=opened.sample_ids, labels=encoded.labels, targets=targets,
                 source=opened.record, notices=tally.sentences(opened.names),
-                srs_version=version("srs"), values=kept,
+                srs_version=version("srs"), values=kept, annotations=opened.annotations,
             )  # fmt: skip
     return open_store(root) if isinstance(root, Path) else open_root(root)
 
@@ -137,10 +140,10 @@ def _parse_targets(
     parsed = []
     for name, given in split_targets(target).items():
         is_column = isinstance(given, str) and not is_target_file(given)
-        if name is None:
-            label = given if is_column else getattr(given, "name", None)
-            name = label if isinstance(label, str) and label else "target"
         values = source.column(given) if is_column else given
+        if name is None:
+            label = getattr(values, "name", None) or (given if is_column else None)
+            name = label if isinstance(label, str) else "target"
         chosen = task.get(name) if isinstance(task, Mapping) else task
         parsed.append(parse_target(name, values, source.n_samples, chosen))
     return parsed

@@ -20,7 +20,7 @@ import zarr
 
 from srs.errors import InputError, StoreError
 from srs.store import layout
-from srs.store.layout import Manifest, Target
+from srs.store.layout import Annotation, Manifest, Target
 from srs.store.remote import RemoteObjects, first_line, is_remote
 
 
@@ -127,6 +127,14 @@ class FeatureStore:
         start, stop = np.asarray(self._group["labels/offsets"][at : at + 2])
         text = np.asarray(self._group["labels/data"][start:stop]).tobytes().decode()
         return tuple(json.loads(text))
+
+    def annotations(self) -> dict[str, Annotation]:
+        """What is known of features beside their names; empty for most sources."""
+        if "annotations" not in self._group:
+            return {}
+        arrays = self._group["annotations"].arrays()
+        return {name: Annotation(np.asarray(array[:]), tuple(array.attrs["labels"]))
+                for name, array in sorted(arrays)}  # fmt: skip
 
     def find_ids(self, features: Sequence[str | int]) -> np.ndarray:
         """Feature ids of names or ids; an unknown one is an InputError that names it."""

@@ -10,6 +10,7 @@
     ├── samples/   data, offsets                  sample ids; absent: 0, 1, ...
     ├── labels/    data, offsets, feature_id      levels of categorical features, JSON each
     ├── values     float (n_features, n_samples)  by feature id; only where values are kept
+    ├── annotations/NAME                          by feature id: positions and the like
     └── targets/NAME                              int32 class codes or float64 values
 
 `codes` is chunked by features and never along samples. Features stand in tiles of 64, and inside a
@@ -65,6 +66,18 @@ class Target:
     @property
     def n_classes(self) -> int:
         return len(self.labels)
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """What is known of each feature beside its name, such as its position on a genome.
+
+    values  whole numbers by feature id: what is known, or numbers of labels
+    labels  label of each number; empty where the numbers say it themselves
+    """
+
+    values: np.ndarray
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

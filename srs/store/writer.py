@@ -25,7 +25,7 @@ from zarr.codecs import BytesCodec, Crc32cCodec
 
 from srs.errors import StoreError
 from srs.store import layout
-from srs.store.layout import CATEGORICAL, MISSING, Manifest, Target
+from srs.store.layout import CATEGORICAL, MISSING, Annotation, Manifest, Target
 from srs.tree.random import mix64
 
 
@@ -187,6 +187,7 @@ class StoreWriter:
         notices: Sequence[str],
         srs_version: str,
         values: Iterator[tuple[np.ndarray, np.ndarray]] | None = None,
+        annotations: Mapping[str, Annotation] | None = None,
     ) -> Any:
         """Write everything, the manifest last, and move the store to its destination.
 
@@ -213,6 +214,11 @@ class StoreWriter:
             array.attrs.update({"task": target.task, "labels": list(target.labels)})
             digest.update(repr((target.name, target.task, target.labels)).encode())
             digest.update(target.values.tobytes())
+        for name, annotation in (annotations or {}).items():
+            array = _write_array(group, f"annotations/{name}", annotation.values)
+            array.attrs["labels"] = list(annotation.labels)
+            digest.update(repr((name, annotation.labels)).encode())
+            digest.update(annotation.values.tobytes())
         if values is not None:
             self._write_values(group, values)
         manifest = Manifest(
