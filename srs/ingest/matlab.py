@@ -30,8 +30,10 @@ LOAD_COPIES = 2  # of a variable while scipy reads it
 class LoadedSparse:
     """A sparse matrix in memory, compressed by features."""
 
-    def __init__(self, matrix: Any) -> None:
+    def __init__(self, matrix: Any, orientation: str) -> None:
         self._matrix = sparse.csc_matrix(matrix)
+        if orientation == "features":
+            self._matrix = self._matrix.transpose().tocsc()
         self.shape = (int(self._matrix.shape[0]), int(self._matrix.shape[1]))
         self.by_features = True
         self.dtype = np.dtype(self._matrix.dtype)
@@ -82,8 +84,8 @@ def open_mat(path: Path, wanted: Wanted) -> Source:
     }  # fmt: skip
     source: Source
     if sparse.issparse(loaded):
-        turned = loaded if wanted.orientation == "samples" else loaded.transpose()
-        source = SparseSource(LoadedSparse(turned), wanted, record, f"{path}: {name}", targets)
+        matrix = LoadedSparse(loaded, wanted.orientation)
+        source = SparseSource(matrix, wanted, record, f"{path}: {name}", targets)
     else:
         features_first = wanted.orientation == "features"
         source = MatrixSource(MemoryMatrix(loaded), features_first, wanted, record, targets)

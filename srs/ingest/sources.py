@@ -71,6 +71,10 @@ def open_path(path: Path, wanted: Wanted) -> Source:
         return _open_zarr_folder(path, wanted)
     if last in (".h5ad", ".h5", ".hdf5", ".hdf", ".mat"):
         return _open_hdf(path, last, wanted)
+    if last in (".bed", ".bim", ".fam"):
+        from srs.ingest.plink import open_plink
+
+        return open_plink(path.with_suffix(".bed"), wanted)
     if last == ".npy":
         return open_npy(path, wanted)
     if last == ".parquet":
