@@ -77,16 +77,20 @@ def open_path(path: Path, wanted: Wanted) -> Source:
         return open_plink(path.with_suffix(".bed"), wanted)
     if last == ".npy":
         return open_npy(path, wanted)
-    if last == ".parquet":
-        from srs.ingest.parquet import open_parquet
+    if last in (".parquet", ".arrow", ".feather") or (path.is_dir() and _holds(path, ".parquet")):
+        from srs.ingest.parquet import open_arrow, open_parquet
 
-        return open_parquet(path, wanted)
+        return (open_arrow if last in (".arrow", ".feather") else open_parquet)(path, wanted)
     inner = suffixes[-2] if last == ".gz" and len(suffixes) > 1 else last
     if inner in TEXT_SUFFIXES:
         from srs.ingest.text import open_text
 
         return open_text(path, wanted)
     raise SourceError(f"the kind of {path} is not known: give {KINDS}.")
+
+
+def _holds(folder: Path, *suffixes: str) -> bool:
+    return any(path.name.lower().endswith(suffixes) for path in folder.rglob("*"))
 
 
 def _is_zarr(folder: Path) -> bool:
@@ -100,6 +104,10 @@ def _open_zarr_folder(folder: Path, wanted: Wanted) -> Source:
         from srs.ingest.anndata import open_zarr_anndata
 
         return open_zarr_anndata(folder, wanted)
+    from srs.ingest.vcf_zarr import is_vcf_zarr, open_vcf_zarr
+
+    if is_vcf_zarr(folder):
+        return open_vcf_zarr(folder, wanted)
     return open_zarr(folder if wanted.dataset is None else folder / wanted.dataset, wanted)
 
 
