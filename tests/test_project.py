@@ -30,7 +30,7 @@ LEVELS = {
 KEPT_APART = {
     "zarr": {"store", "ingest"},
     "obstore": {"store"},
-    "sklearn": {"selector", "importance"},
+    "sklearn": {"selector", "importance", "ingest"},
     "typer": {"cli"},
     "rich": {"cli"},
     "dask": {"executors"},  # and there, lazily: see tests/executors

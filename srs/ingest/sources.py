@@ -21,9 +21,10 @@ from srs.ingest.npy import find_npy, open_npy
 from srs.ingest.zarr_checks import check_folder
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+IMAGE_SUFFIXES = (".nii", ".nii.gz")
 KINDS = (
-    "a numpy, zarr or dask array, a DataFrame, or a path to .npy, .csv, .tsv, .txt, .parquet "
-    "or .zarr"
+    "a numpy, zarr or dask array, a DataFrame, or a path to .npy, .csv, .tsv, .txt (also .gz), "
+    ".parquet, .arrow, .feather, .zarr, .h5ad, .h5, .mat, .bed, .npz, .libsvm, .arff, or .nii"
 )
 
 
@@ -65,6 +66,7 @@ def open_path(path: Path, wanted: Wanted) -> Source:
     """The Source of a file or of a zarr folder."""
     if not path.exists():
         raise SourceError(f"{path} does not exist.")
+    name = path.name.lower()
     suffixes = [suffix.lower() for suffix in path.suffixes]
     last = suffixes[-1] if suffixes else ""
     if path.is_dir() and (last == ".zarr" or _is_zarr(path)):
@@ -77,6 +79,12 @@ def open_path(path: Path, wanted: Wanted) -> Source:
         return open_plink(path.with_suffix(".bed"), wanted)
     if last == ".npy":
         return open_npy(path, wanted)
+    if (opened := _open_sparse_text(path, last, wanted)) is not None:
+        return opened
+    if name.endswith(IMAGE_SUFFIXES) or (path.is_dir() and _holds(path, *IMAGE_SUFFIXES)):
+        from srs.ingest.nifti import open_nifti
+
+        return open_nifti(path, wanted)
     if last in (".parquet", ".arrow", ".feather") or (path.is_dir() and _holds(path, ".parquet")):
         from srs.ingest.parquet import open_arrow, open_parquet
 
@@ -87,6 +95,22 @@ def open_path(path: Path, wanted: Wanted) -> Source:
 
         return open_text(path, wanted)
     raise SourceError(f"the kind of {path} is not known: give {KINDS}.")
+
+
+def _open_sparse_text(path: Path, suffix: str, wanted: Wanted) -> Source | None:
+    if suffix == ".npz":
+        from srs.ingest.npz import open_npz
+
+        return open_npz(path, wanted)
+    if suffix in (".svm", ".libsvm", ".svmlight"):
+        from srs.ingest.libsvm import open_libsvm
+
+        return open_libsvm(path, wanted)
+    if suffix == ".arff":
+        from srs.ingest.arff import open_arff
+
+        return open_arff(path, wanted)
+    return None
 
 
 def _holds(folder: Path, *suffixes: str) -> bool:

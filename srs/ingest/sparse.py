@@ -161,9 +161,7 @@ class SparseSource:
 
     def _bands(self) -> Iterator[tuple[int, sparse.csr_matrix]]:
         """Samples as large as a share of the memory allows, at least one at a time."""
-        item = BAND_COPIES * (8 + self.dtype.itemsize)
-        most = max(1, self._wanted.mem // 2 // item)
-        starts = self._matrix.starts
+        most, starts = self.band_items(), self._matrix.starts
         first = 0
         while first < self.n_samples:
             stop = int(np.searchsorted(starts, starts[first] + most, side="right")) - 1
@@ -175,6 +173,10 @@ class SparseSource:
                                            shape=shape)  # fmt: skip
             first = stop
 
+    def band_items(self) -> int:
+        """Stored items of a band."""
+        return max(1, self._wanted.mem // 2 // (BAND_COPIES * (8 + self.dtype.itemsize)))
+
     def read(self, feature_ids: np.ndarray) -> np.ndarray:
         out = np.zeros((len(feature_ids), self.n_samples))
         if self._matrix.by_features:
@@ -182,7 +184,7 @@ class SparseSource:
                 out[i] = self._read_features(feature_id, feature_id + 1)[0]
             return out
         for first, band in self._bands():
-            out[:, first : first + band.shape[0]] = band[:, feature_ids].toarray().T
+            out[:, first : first + band.shape[0]] += band[:, feature_ids].toarray().T
         return out
 
     def column(self, name: str) -> Any:

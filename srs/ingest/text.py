@@ -47,9 +47,17 @@ def open_text(path: Path, wanted: Wanted) -> Source:
 
 
 class TextTable:
-    """A sample a row. The whole file is read when it is opened."""
+    """A sample a row. The whole file is read when it is opened.
 
-    def __init__(self, path: Path, layout: TextLayout, wanted: Wanted) -> None:
+    lines  gives the lines of the samples, with their numbers; None: all after the header
+    """
+
+    def __init__(
+        self, path: Path, layout: TextLayout, wanted: Wanted,
+        lines: Iterator[tuple[int, str]] | None = None,
+    ) -> None:  # fmt: skip
+        skip = 0 if layout.header is None else 1
+        self._lines = read_lines(path, skip=skip) if lines is None else lines
         self._path, self._layout, self._wanted = path, layout, wanted
         self.record: Mapping[str, Any] = describe(path, wanted)
         self.notices: Sequence[str] = layout.notices
@@ -101,7 +109,7 @@ class TextTable:
     # -- reading --------------------------------------------------------------------------------
 
     def _read_all(self) -> None:
-        lines = read_lines(self._path, skip=0 if self._layout.header is None else 1)
+        lines = self._lines
         sample, n_bytes = [], 0
         for number, line in lines:
             sample.append((number, line))
