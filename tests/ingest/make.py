@@ -1,5 +1,6 @@
 """Write the same matrix as each kind of source."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ def make_named(kind: str, values: np.ndarray, orientation: str, folder: Path) ->
     if kind == "parquet":
         frame.to_parquet(path)
     elif kind == "parquets":
+        shutil.rmtree(path, ignore_errors=True)
         path.mkdir()
         for i, first in enumerate(range(0, len(frame), 10)):
             frame.iloc[first : first + 10].to_parquet(path / f"part-{i:03}.parquet")
