@@ -116,7 +116,8 @@ def plan(
     shape = context.shape
     return Plan(
         shape.subspace_size, shape.n_roles - 1, run.trees_a_pass, run.least_trees, threads,
-        resident, store_mem(shape), projected_mem(shape, threads, resident),
+        resident, store_mem(shape) * store.manifest.code_bits // 8,
+        projected_mem(shape, threads, resident),
         batch_mem(shape, resident), coordinator_mem(shape.n_features, shape.n_roles),
         worker_projected_mem(shape, 1, allowed_mem), allowed_mem,
         seconds_a_tree, seconds_a_tree * run.trees_a_pass, seconds,

@@ -31,7 +31,7 @@ LEVELS = {
 KEPT_APART = {
     "zarr": {"store", "ingest"},
     "obstore": {"store"},
-    "sklearn": {"selector", "importance"},
+    "sklearn": {"selector", "importance", "ingest"},
     "typer": {"cli"},
     "rich": {"cli"},
     "dask": {"executors"},  # and there, lazily: see tests/executors
@@ -39,6 +39,9 @@ KEPT_APART = {
     "dask_jobqueue": {"executors"},
     "dask_kubernetes": {"executors"},
     "pandas": {"ingest", "result"},
+    "h5py": {"ingest"},
+    "bed_reader": {"ingest"},
+    "nibabel": {"ingest"},
 }
 
 

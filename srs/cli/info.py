@@ -43,7 +43,7 @@ def describe(store: FeatureStore) -> dict[str, Any]:
     """What is known of a feature store, as JSON."""
     import numpy as np
 
-    from srs.store.layout import KIND_NAMES
+    from srs.store.layout import KIND_NAMES, code_bytes
 
     counts = np.bincount(store.kinds, minlength=len(KIND_NAMES)).tolist()
     manifest = store.manifest
@@ -51,7 +51,8 @@ def describe(store: FeatureStore) -> dict[str, Any]:
         "path": store.location,
         "n_features": store.n_features,
         "n_samples": store.n_samples,
-        "bytes": store.n_features * store.n_samples,
+        "bytes": code_bytes(store.n_features, store.n_samples, manifest.code_bits),
+        "code_bits": manifest.code_bits,
         "kinds": dict(zip(KIND_NAMES, counts, strict=True)),
         "any_missing": manifest.any_missing,
         "targets": [_describe_target(store, name) for name in store.target_names],
@@ -85,7 +86,8 @@ def render(about: Mapping[str, Any]) -> str:
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in about["kinds"].items() if n)
     lines = [
         f"{about['path']}: {count(about['n_features'], 'feature')} x "
-        f"{count(about['n_samples'], 'sample')}, {format_bytes(about['bytes'])} of codes",
+        f"{count(about['n_samples'], 'sample')}, {format_bytes(about['bytes'])} of codes "
+        f"({about['code_bits']} bits each)",
         f"  kinds        {kinds}; {'some' if about['any_missing'] else 'no'} values missing",
         *(f"  target       {_render_target(target)}" for target in about["targets"]),
         f"  fingerprint  {about['fingerprint']}",

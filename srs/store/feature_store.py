@@ -19,8 +19,8 @@ import numpy as np
 import zarr
 
 from srs.errors import InputError, StoreError
-from srs.store import layout
-from srs.store.layout import Manifest, Target
+from srs.store import layout, packing
+from srs.store.layout import Annotation, Manifest, Target
 from srs.store.remote import RemoteObjects, first_line, is_remote
 
 
@@ -51,6 +51,11 @@ class FeatureStore:
         self.fingerprint = manifest.fingerprint
         self.chunk_features = manifest.chunk_features
         self.n_chunks = -(-self.n_features // self.chunk_features)
+
+    @property
+    def chunk_bytes(self) -> int:
+        """Bytes of a chunk on disk, its checksum aside."""
+        return layout.code_bytes(self.chunk_features, self.n_samples, self.manifest.code_bits)
 
     def __repr__(self) -> str:
         where = self.location or "memory"
@@ -137,6 +142,14 @@ class FeatureStore:
         text = np.asarray(self._group["labels/data"][start:stop]).tobytes().decode()
         return tuple(json.loads(text))
 
+    def annotations(self) -> dict[str, Annotation]:
+        """What is known of features beside their names; empty for most sources."""
+        if "annotations" not in self._group:
+            return {}
+        arrays = self._group["annotations"].arrays()
+        return {name: Annotation(np.asarray(array[:]), tuple(array.attrs["labels"]))
+                for name, array in sorted(arrays)}  # fmt: skip
+
     def find_ids(self, features: Sequence[str | int]) -> np.ndarray:
         """Feature ids of names or ids; an unknown one is an InputError that names it."""
         names: dict[str, int] | None = None
@@ -178,6 +191,27 @@ class FeatureStore:
 
         What the last chunk lacks is MISSING.
         """
+        if self.manifest.code_bits == 8:
+            self._read_stored(chunk, out)
+            return
+        packed = np.empty((*out.shape[:2], packing.PACKED_TILE), np.uint8)
+        self._read_stored(chunk, packed)
+        packing.unpack(packed, out)
+        if len(self._four_levels):
+            first = chunk * self.chunk_features
+            for place in np.flatnonzero(self._four_levels[first : first + self.chunk_features]):
+                one = out[place // layout.TILE, :, place % layout.TILE]
+                one[one == layout.MISSING] = 3
+
+    @cached_property
+    def _four_levels(self) -> np.ndarray:
+        """Whether the code 3 of a place is a level, and not MISSING; empty if of none."""
+        if "four_levels" not in self._group:
+            return np.zeros(0, bool)
+        return np.unpackbits(np.asarray(self._group["four_levels"][:])).astype(bool)
+
+    def _read_stored(self, chunk: int, out: np.ndarray) -> None:
+        """Read one chunk as it is on disk."""
         if self._objects is not None:
             key = _chunk_key(chunk)
             tail = self._objects.read(key, out)
@@ -266,7 +300,7 @@ def open_store(path: str | os.PathLike[str], check_chunks: bool = True) -> Featu
     if not (folder / "zarr.json").is_file():
         raise StoreError(f"{folder} is not a feature store: {folder / 'zarr.json'} is missing.")
     store = open_root(folder)
-    expected = store.n_samples * store.chunk_features + 4
+    expected = store.chunk_bytes + 4
     for chunk in range(store.n_chunks if check_chunks else 0):
         file = folder / _chunk_key(chunk)
         try:
@@ -285,7 +319,7 @@ def _open_remote(url: str, check_chunks: bool) -> FeatureStore:
     store = open_root(RemoteObjects.at(url))
     assert store._objects is not None
     sizes = store._objects.sizes("codes/c/") if check_chunks else None
-    expected = store.n_samples * store.chunk_features + 4
+    expected = store.chunk_bytes + 4
     for chunk in range(0 if sizes is None else store.n_chunks):
         key = _chunk_key(chunk)
         if (size := (sizes or {}).get(key)) != expected:
@@ -309,7 +343,8 @@ def open_root(root: Any) -> FeatureStore:
         raise StoreError(f"{where} cannot be opened as zarr: {first_line(error)}") from None
     manifest = Manifest.from_json(raw, where)
     n_features = (manifest.n_features,)
-    codes = (layout.count_tiles(manifest.n_features), manifest.n_samples, layout.TILE)
+    depth = layout.TILE * manifest.code_bits // 8
+    codes = (layout.count_tiles(manifest.n_features), manifest.n_samples, depth)
     for name, expected in (("codes", codes), ("feature_id", n_features), ("kind", n_features)):
         try:
             found = group[name].shape
