@@ -27,6 +27,10 @@ SCHEMA = pa.schema(
     ]
 )  # fmt: skip
 
+# Few values again and again. A dictionary of others (p-values) takes time, memory and disk: with
+# it 3 million rows were written in 2.5 s, 99 MB and to 134 MB, without in 0.9 s, 64 MB, 102 MB.
+REPEATED = ["verdict", "n_drawn", "n_used", "group"]
+
 
 class FeatureTable(Protocol):
     """A table with the columns of SCHEMA."""
@@ -44,7 +48,7 @@ def whole(table: FeatureTable, columns: Sequence[str] | None = None) -> pa.Table
 def write_table(table: FeatureTable, path: Path) -> None:
     """Write the file, piece after piece; readers see the whole of it or what was there before."""
     partial = path.with_name(path.name + ".partial")
-    with pq.ParquetWriter(partial, SCHEMA) as writer:
+    with pq.ParquetWriter(partial, SCHEMA, use_dictionary=REPEATED) as writer:
         for piece in table.pieces():
             writer.write_table(piece)
     partial.replace(path)

@@ -7,9 +7,11 @@ functions of sizes. What a calling program holds besides (its own arrays) is not
 
 from __future__ import annotations
 
+import ctypes
 import re
 import resource
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +72,12 @@ def peak_mem() -> int:
         pass
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def hand_back() -> None:
+    """Give the system what was freed: glibc keeps arrays of less than 32 MB for later ones."""
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 @dataclass(frozen=True)

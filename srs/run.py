@@ -24,6 +24,7 @@ from srs.context import Context
 from srs.errors import CheckpointError, RunInterrupted, SRSError
 from srs.evidence import BatchEvidence, Evidence
 from srs.executors import Executor
+from srs.state import State
 from srs.stopping import least_trees
 from srs.subspace import Pool
 from srs.tree import Tree, save_trees
@@ -59,32 +60,6 @@ class Progress:
     seconds: float
     remaining_seconds: float | None
     figures: dict[str, int] = field(default_factory=dict)
-
-
-@dataclass
-class State:
-    """What a run knows; everything that a checkpoint keeps.
-
-    evidence      sums of all features
-    pool          what trees of the present round may carry (default mode)
-    relevant      places of the relevant set (F of the paper), ascending
-    n_rounds      rounds finished
-    n_batches     batches finished within the present round
-    n_trees       trees grown
-    unchanged     rounds since the relevant set changed last
-    history       (n_trees, n_relevant) after each round in which something was looked at
-    votes         summed predictions of held-out samples
-    """
-
-    evidence: Evidence
-    pool: Pool
-    relevant: np.ndarray
-    votes: np.ndarray
-    n_rounds: int = 0
-    n_batches: int = 0
-    n_trees: int = 0
-    unchanged: int = 0
-    history: list[tuple[int, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -352,16 +327,8 @@ class Run:
     def save(self, sync: bool = True) -> None:
         """Write a checkpoint into the folder of the run."""
         assert self.folder is not None
-        state = self.state
-        header = {
-            "identity": self._identity(), "n_rounds": state.n_rounds,
-            "n_batches": state.n_batches, "n_trees": state.n_trees,
-            "unchanged": state.unchanged, "history": state.history,
-        }  # fmt: skip
-        arrays = {f"evidence_{k}": v for k, v in state.evidence.arrays().items()}
-        arrays |= {"pool_places": state.pool.places, "pool_roles": state.pool.roles,
-                   "pool_outstanding": state.pool.outstanding,
-                   "relevant": state.relevant, "votes": state.votes}  # fmt: skip
+        header, arrays = self.state.pack()
+        header["identity"] = self._identity()
         started = monotonic()
         write_checkpoint(self.folder, header, arrays, sync=sync, keep_newest=self._newest_synced)
         self._saved, self._newest_synced = monotonic(), sync
@@ -400,14 +367,7 @@ class Run:
                 f"the checkpoint in {self.folder} belongs to another run: {what} changed. Use the "
                 f"same settings and data, or start without --resume."
             )
-        prefix = "evidence_"
-        evidence = {k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)}
-        self.state = State(
-            Evidence(**evidence),
-            Pool(*(arrays[f"pool_{name}"] for name in ("places", "roles", "outstanding"))),
-            arrays["relevant"], arrays["votes"], header["n_rounds"], header["n_batches"],
-            header["n_trees"], header["unchanged"], [tuple(h) for h in header["history"]],
-        )  # fmt: skip
+        self.state = State.unpack(header, arrays)
         self._n_restored = self.state.n_trees
 
     def _keep(self) -> str:

@@ -26,6 +26,7 @@ from srs.kernels import ensure_compiled
 from srs.memory import (
     DEFAULT_MEM,
     coordinator_projected_mem,
+    hand_back,
     parse_bytes,
     peak_mem,
     projected_mem,
@@ -110,6 +111,7 @@ def select(
         outcome = run.run()
         projected = _projected_mem(run.context, opened)
         del run  # and the codes that it keeps: their memory is needed for the last look
+        hand_back()
         result = make_result(context, outcome, opened, projected)
     if path is not None:
         remove_checkpoint(path)
@@ -139,6 +141,7 @@ def make_result(context: Context, outcome: Outcome, executor: Executor, projecte
     counts = np.bincount(found.numbers["verdict"], minlength=len(Verdict))
     relevant = np.sort(context.store.feature_ids[found.relevant])
     table = _feature_table(context, found, signals)
+    hand_back()
     settings = context.settings.to_json()
     target = context.store.target(context.settings.target)
     shape = context.shape

@@ -21,7 +21,7 @@ LEVELS = {
     "errors": 0, "seeds": 0, "tree": 0, "subspace": 0, "evidence": 0,
     "theory": 1, "config": 1, "store": 1, "executors": 1, "memory": 1, "kernels": 1, "null": 1,
     "groups": 1, "rates": 1, "feature_table": 1,
-    "strata": 2, "stopping": 2, "decision": 2, "checkpoint": 2, "report": 2,
+    "strata": 2, "state": 2, "stopping": 2, "decision": 2, "checkpoint": 2, "report": 2,
     "ingest": 3, "context": 3, "batch": 3, "result": 3, "basis": 3,
     "worker": 4, "conclusion": 4, "run": 4, "importance": 4,
     "explanation": 5, "selection": 5, "planning": 5,

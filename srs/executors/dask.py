@@ -111,7 +111,7 @@ class DaskExecutor:
         self._slowest = self._mean = 0.0
         self._peaks: dict[str, int] = {}
         self._n_again = 0
-        self._n_submitted = 0
+        self._n_keys = 0
         self._news = Event()  # some task has ended
         self._refresh()
         self.n_parallel = max(self._threads.values(), default=self.n_parallel)
@@ -126,6 +126,7 @@ class DaskExecutor:
             while waiting or flights:
                 try:
                     self._refresh()
+                    self._forget_keys()
                     self._submit_more(function, waiting, flights)
                     answers = self._take(function, flights)
                 except GONE:
@@ -157,9 +158,7 @@ class DaskExecutor:
             workers=healthy if self._suspects and healthy else None,
         )  # fmt: skip
         future.add_done_callback(lambda _: self._news.set())
-        self._n_submitted += 1
-        if self._n_submitted % KEYS_KEPT == 0:
-            self._forget_keys()
+        self._n_keys += 1
         return future
 
     def _forget_keys(self) -> None:
@@ -167,6 +166,9 @@ class DaskExecutor:
 
         In a scheduler that is 0.6 KB a task. Workers empty theirs themselves, see `_apply`.
         """
+        if self._n_keys < KEYS_KEPT:
+            return
+        self._n_keys = 0
         try:
             self.client.run_on_scheduler(key_split.cache_clear)
         except GONE:

@@ -13,6 +13,8 @@ Memory and threads follow from the run. A job ends itself before its wall time, 
 from __future__ import annotations
 
 import re
+import signal
+import threading
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,12 +75,7 @@ class JobCluster:
                     "--scheduler tls://... --tls FOLDER."
                 )
             return _start_kubernetes(self, threads, worker_mem)
-        try:
-            import dask_jobqueue
-        except ImportError:
-            raise ClusterError(
-                f"--cluster {self.kind} needs dask-jobqueue: pip install 'srs[jobs]'."
-            ) from None
+        dask_jobqueue = _import_jobqueue(self.kind)
         name = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster"}[self.kind]
         options = {"interface": None, "scheduler_options": {}, **self.options}
         # The dashboard has no login: it is for this machine.
@@ -93,6 +90,22 @@ class JobCluster:
             )  # fmt: skip
         except (TypeError, ValueError, RuntimeError) as error:
             raise ClusterError(f"the {self.kind} cluster cannot be started: {error}") from None
+
+
+def _import_jobqueue(kind: str) -> Any:
+    """dask-jobqueue; Ctrl-C stays ours: importing it makes that end the process at once."""
+    ours = signal.getsignal(signal.SIGINT)
+    try:
+        import dask_jobqueue
+    except ImportError:
+        raise ClusterError(
+            f"--cluster {kind} needs dask-jobqueue: pip install 'srs[jobs]'."
+        ) from None
+    except ValueError:
+        raise ClusterError(f"a {kind} cluster must be started by the main thread.") from None
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, ours)
+    return dask_jobqueue
 
 
 def _lifetime(walltime: Any) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,22 @@ def test_job_scripts(tmp_path, kind, wanted):
     assert "--nthreads 2" in script
     assert "--memory-limit 1.86GiB" in script, "twice what a worker may hold"
     assert "--lifetime 14280s" in script, "it leaves before its job is ended"
+
+
+OURS = """
+import signal
+from srs.executors.jobs import JobCluster
+def ours(*_): pass
+signal.signal(signal.SIGINT, ours)
+with JobCluster("slurm", 1, 1).start(1, 10**9):
+    assert signal.getsignal(signal.SIGINT) is ours
+"""
+
+
+def test_ctrl_c_stays_ours():
+    """Guards checkpoints: dask-jobqueue makes Ctrl-C end its process when it is imported."""
+    pytest.importorskip("dask_jobqueue")
+    subprocess.run([sys.executable, "-c", OURS], check=True)
 
 
 def test_the_resource_for_the_operator(tmp_path):
