@@ -214,9 +214,10 @@ def _check(matrix: Matrix) -> None:
     """Refuse features that cannot be explained, in one sentence."""
     constant = np.flatnonzero((matrix.codes == matrix.codes[0]).all(axis=0))
     if len(constant):
+        verb = "is" if len(constant) == 1 else "are"
         raise InputError(
-            f"{len(constant)} of the features are constant, the first is "
-            f"{matrix.names[int(constant[0])]!r}: leave them out."
+            f"{len(constant)} of the features {verb} constant, the first is "
+            f"{matrix.names[int(constant[0])]!r}: constants tell nothing, leave them out."
         )
     target = matrix.target
     if target is None or target.task == "classification":

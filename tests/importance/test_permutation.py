@@ -215,7 +215,7 @@ def test_errors() -> None:
         vote_shift(X, X[:, 0] + 1e-3 * X[:, 1], n_trees=5)
     with pytest.raises(InputError, match="'f1' is the target itself"):
         mdi(X, X[:, 1])
-    with pytest.raises(InputError, match="1 of the features are constant, the first is 'f3'"):
+    with pytest.raises(InputError, match="1 of the features is constant, the first is 'f3'"):
         mdi(np.column_stack([X, np.ones(30)]), y)
     with pytest.raises(InputError, match="n_trees must be at least 1"):
         mdi(X, y, n_trees=0)
