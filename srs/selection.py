@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import platform
 from collections.abc import Callable, Sequence
@@ -35,7 +36,8 @@ from srs.memory import (
 )
 from srs.result import FORMAT, SCHEMA_VERSION, Result
 from srs.run import Outcome, Progress, Run
-from srs.store import FeatureStore, open_store
+from srs.store import Chosen, FeatureStore, open_store
+from srs.store.layout import Annotation
 from srs.worker import make_task
 
 HISTOGRAM_BINS = 60
@@ -50,6 +52,8 @@ def select(
     seed: int = 0,
     mode: str = "default",
     pinned: Sequence[str | int] | None = None,
+    samples: Chosen | None = None,
+    features: Chosen | None = None,
     executor: Any = None,
     on_progress: Callable[[Progress], None] | None = None,
     threads: int | None = None,
@@ -67,6 +71,8 @@ def select(
     seed         the same seed gives the same answer
     mode         "default", or "paper" for Algorithm 7.1 of the thesis to the letter
     pinned       names or ids of covariates: in every subspace, reported apart
+    samples      ids or numbers of the samples to use; None: all
+    features     names or ids of the features to use, the pinned ones among them; None: all
     executor     where batches run. None: threads of this process; a `distributed.Client`; the
                  address of a Dask scheduler, as "tcp://10.0.0.1:8786"; or a number of worker
                  processes, which are started here and ended with the run
@@ -86,6 +92,8 @@ def select(
     ['f3', 'f7']
     """
     store = store if isinstance(store, FeatureStore) else open_store(store)
+    if samples is not None or features is not None:
+        store = store.view(samples, features)
     unknown = sorted(set(settings) - set(Settings.__dataclass_fields__))
     if unknown:
         raise SettingsError(f"there is no setting {unknown[0]!r}; see srs.config.Settings.")
@@ -152,6 +160,8 @@ def make_result(context: Context, outcome: Outcome, executor: Executor, projecte
             "task": target.task,
             "labels": list(target.labels),
             "notices": list(context.store.manifest.notices),
+            **_annotation_names(context.store),
+            **_view(context.store),
         },
         "shape": {
             "subspace_size": shape.subspace_size,
@@ -167,7 +177,7 @@ def make_result(context: Context, outcome: Outcome, executor: Executor, projecte
             "pinned": _rows(table, table["pinned"], True),
             "groups": groups,
             "ungrouped": signals.left_out,
-            "minimal": np.sort(context.store.feature_ids[signals.minimal]).tolist(),
+            "minimal": np.sort(_ids(context.store, signals.minimal)).tolist(),
             "verdicts": _verdict_counts(table),
             "basis": describe_basis(
                 outcome.state.evidence, outcome.decision, context.settings, context.strata
@@ -224,11 +234,12 @@ def _feature_table(context: Context, outcome: Outcome) -> pa.Table:
     pinned[context.pinned] = True
     names = pa.array([v.name for v in Verdict])
     verdict = pa.DictionaryArray.from_arrays(by_id(decided.verdict).astype(np.int8), names)
-    ids = pa.array(np.arange(n_features))
+    ids = pa.array(store.source_ids)
     return pa.table(
         {
             "feature_id": ids,
             "name": _names(store, ids),
+            **{name: _annotation(one) for name, one in store.annotations().items()},
             "verdict": verdict.cast(pa.string()),
             "p_value": by_id(decided.p_value),
             "q_value": by_id(decided.q_value),
@@ -266,11 +277,37 @@ def _groups(
         ids = context.store.feature_ids[places]
         number[ids] = at
         names = table["name"].take(pa.array(ids)).to_pylist()
-        groups.append(
-            {"group": at, "feature_ids": ids.tolist(), "names": names,
-             "representative": int(ids[0])}
-        )  # fmt: skip
+        own = _ids(context.store, places).tolist()
+        groups.append({"group": at, "feature_ids": own, "names": names, "representative": own[0]})
     return groups, pa.array(number, mask=number == 0)
+
+
+def _ids(store: FeatureStore, places: np.ndarray) -> np.ndarray:
+    """Feature ids of the whole store, of places of the part that is used."""
+    ids: np.ndarray = store.source_ids[store.feature_ids[places]]
+    return ids
+
+
+def _view(store: FeatureStore) -> dict[str, Any]:
+    """Which part of a store was used, for the document; nothing if all of it."""
+    if store.selection is None:
+        return {}
+    parts = {"samples": store.selection.samples, "features": store.selection.features}
+    return {"view": {name: None if bits is None else base64.b64encode(bits).decode()
+                     for name, bits in parts.items()}}  # fmt: skip
+
+
+def _annotation_names(store: FeatureStore) -> dict[str, list[str]]:
+    """Which columns of the table the source brought; nothing if none."""
+    names = list(store.annotations())
+    return {"annotations": names} if names else {}
+
+
+def _annotation(annotation: Annotation) -> pa.Array:
+    """A column of the table; labels stay numbers of a dictionary."""
+    if not annotation.labels:
+        return pa.array(annotation.values)
+    return pa.DictionaryArray.from_arrays(annotation.values, pa.array(annotation.labels))
 
 
 def _names(store: FeatureStore, ids: pa.Array) -> pa.Array:
@@ -284,16 +321,8 @@ def _names(store: FeatureStore, ids: pa.Array) -> pa.Array:
 
 
 def _rows(table: pa.Table, column: pa.ChunkedArray, value: object) -> list[dict[str, Any]]:
-    wanted = [
-        "feature_id",
-        "name",
-        "p_value",
-        "q_value",
-        "importance",
-        "effect",
-        "n_drawn",
-        "n_used",
-    ]
+    left_out = ("verdict", "pinned", "group")
+    wanted = [name for name in table.column_names if name not in left_out]
     rows: list[dict[str, Any]] = table.select(wanted).filter(pc.equal(column, value)).to_pylist()
     return rows
 

@@ -47,7 +47,7 @@ def relevant_features(document: Document, table: pa.Table) -> str:
     if not found:
         return _nothing(document, table)
     rows = _best(table.filter(pc.equal(table["verdict"], "RELEVANT")), MAX_ROWS)
-    columns = _columns(is_paper(document))
+    columns = _columns(is_paper(document), _annotations(document))
     shown = len(rows)
     caption = "Relevant features, the surest first"
     if shown < found:
@@ -66,9 +66,15 @@ def relevant_features(document: Document, table: pa.Table) -> str:
     )
 
 
-def _columns(paper: bool, decided: bool = True) -> list[Column]:
+def _columns(paper: bool, annotations: Sequence[Column], decided: bool = True) -> list[Column]:
     tests = [] if not decided else [_LOST] if paper else [_P, _Q]
-    return [_NAME, _ID, *tests, _IMPORTANCE, _EFFECT, _DRAWN, _USED]
+    return [_NAME, *annotations, _ID, *tests, _IMPORTANCE, _EFFECT, _DRAWN, _USED]
+
+
+def _annotations(document: Document) -> list[Column]:
+    """What the source said of features beside their names."""
+    names = document["data"].get("annotations", ())
+    return [Column(name, f"{name} of the feature, as the source says") for name in names]
 
 
 def _best(table: pa.Table, most: int) -> list[dict[str, Any]]:
@@ -91,7 +97,13 @@ def _cells(row: Mapping[str, Any], columns: Sequence[Column]) -> list[Cell]:
         _DRAWN: lambda: Cell(number(row["n_drawn"]), row["n_drawn"]),
         _USED: lambda: Cell(number(row["n_used"]), row["n_used"]),
     }
-    return [known[column]() for column in columns]
+    return [
+        known[column]() if column in known else _annotation(row[column.title]) for column in columns
+    ]
+
+
+def _annotation(value: Any) -> Cell:
+    return Cell(name(value)) if isinstance(value, str) else Cell(f"{value:,}", value)
 
 
 def _importance_bars(table: pa.Table) -> str:
@@ -128,7 +140,7 @@ def _nothing(document: Document, table: pa.Table) -> str:
     else:
         tries.append("Allow a larger false discovery rate (--fdr), such as 0.2, for exploration.")
     ways = "".join(f"<li>{prose(way)}</li>" for way in tries)
-    columns = _columns(paper)
+    columns = _columns(paper, _annotations(document))
     nearest = _best(table.filter(pc.invert(table["pinned"])), MAX_CANDIDATES)
     return section(
         "features",
@@ -149,7 +161,7 @@ def pinned_features(document: Document) -> str:
     pinned = document["outcome"]["pinned"]
     if not pinned:
         return ""
-    columns = _columns(is_paper(document), decided=False)
+    columns = _columns(is_paper(document), _annotations(document), decided=False)
     caption = count(len(pinned), "pinned feature")
     if len(pinned) > MAX_ROWS:
         caption = f"The first {MAX_ROWS} of {caption}"
