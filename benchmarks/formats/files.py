@@ -44,15 +44,23 @@ def write_anndata(path: Path, values: object, **options: object) -> None:
         cells.write_h5ad(path, **options)
 
 
+def dosages(n_samples: int, seed: int = 0) -> np.ndarray:
+    """1000 variants of different frequencies, int8 (1000, n_samples), -127 missing."""
+    rng = np.random.default_rng(seed)
+    block = rng.binomial(2, rng.uniform(0.05, 0.5, (1000, 1)), (1000, n_samples)).astype(np.int8)
+    block[rng.random(block.shape, np.float32) < 0.01] = -127
+    return block
+
+
 def write_bed(path: Path, n_features: int, n_samples: int) -> None:
+    """Blocks are the same variants with other samples: drawing each anew would take minutes."""
     from bed_reader import create_bed
 
     rng = np.random.default_rng(0)
+    block = dosages(n_samples)
     with create_bed(path, iid_count=n_samples, sid_count=n_features) as bed:
-        for _ in range(0, n_features, 1000):
-            block = rng.binomial(2, rng.uniform(0.05, 0.5, (1000, 1)), (1000, n_samples))
-            block[rng.random(block.shape) < 0.01] = -127
-            for row in block.astype(np.int8):
+        for _ in range(0, n_features, len(block)):
+            for row in block[:, rng.permutation(n_samples)]:
                 bed.write(row)
 
 
@@ -73,7 +81,7 @@ def write_hdf5(path: Path, **options: object) -> None:
     import h5py
 
     with h5py.File(path, "w") as file:
-        file.create_dataset("x", data=dense(20_000), **options)
+        file.create_dataset("x", data=dense(10_000), **options)
 
 
 def write_csv_gz(path: Path, n_features: int, n_samples: int) -> None:
@@ -108,4 +116,4 @@ def write_nifti(path: Path) -> None:
 
 
 def write_mat(path: Path) -> None:
-    scipy.io.savemat(path, {"x": dense(20_000)}, do_compression=True)
+    scipy.io.savemat(path, {"x": dense(10_000)}, do_compression=True)
