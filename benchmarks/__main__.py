@@ -22,6 +22,8 @@ NAMES = (
     "paper",
     "cluster",
     "explain",
+    "formats",
+    "genotypes",
 )
 
 

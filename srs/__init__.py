@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from srs.errors import SRSError
+from srs.export import export
 from srs.ingest import ingest
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ __all__ = [
     "SRSError",
     "SRSSelector",
     "explain",
+    "export",
     "ingest",
     "load_result",
     "open_store",

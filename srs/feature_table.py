@@ -8,7 +8,8 @@ file; rows are made of a piece when somebody looks at it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -33,7 +34,10 @@ REPEATED = ["verdict", "n_drawn", "n_used", "group"]
 
 
 class FeatureTable(Protocol):
-    """A table with the columns of SCHEMA."""
+    """A table with the columns of SCHEMA, and what the source says of features behind the name."""
+
+    @property
+    def schema(self) -> pa.Schema: ...
 
     def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Rows, PIECE_ROWS at a time; columns: only these, or all."""
@@ -48,7 +52,7 @@ def whole(table: FeatureTable, columns: Sequence[str] | None = None) -> pa.Table
 def write_table(table: FeatureTable, path: Path) -> None:
     """Write the file, piece after piece; readers see the whole of it or what was there before."""
     partial = path.with_name(path.name + ".partial")
-    with pq.ParquetWriter(partial, SCHEMA, use_dictionary=REPEATED) as writer:
+    with pq.ParquetWriter(partial, table.schema, use_dictionary=REPEATED) as writer:
         for piece in table.pieces():
             writer.write_table(piece)
     partial.replace(path)
@@ -63,6 +67,10 @@ class SavedTable:
 
     path: Path
 
+    @property
+    def schema(self) -> pa.Schema:
+        return pq.read_schema(self.path)
+
     def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """See `FeatureTable`."""
         with pq.ParquetFile(self.path) as file:
@@ -74,12 +82,14 @@ class SavedTable:
 class HeldTable:
     """The table in memory, as numbers.
 
-    numbers   columns by feature id: p_value, q_value, importance, effect, n_drawn, n_used, and
-              verdict as a position in `verdicts`
-    verdicts  their names
-    names     UTF-8 bytes and offsets of the names; None: features have none
-    pinned    int64: ids of pinned features
-    groups    ids of each group; the first group has number 1
+    numbers      columns: p_value, q_value, importance, effect, n_drawn, n_used, and verdict as a
+                 position in `verdicts`
+    verdicts     their names
+    names        UTF-8 bytes and offsets of the names; None: features have none
+    pinned       int64: rows of pinned features
+    groups       rows of each group; the first group has number 1
+    source_ids   feature ids of the rows, if some features of a store were used; None: their numbers
+    annotations  what the source says of features: whole numbers, or numbers of labels, and these
     """
 
     numbers: Mapping[str, np.ndarray]
@@ -87,21 +97,44 @@ class HeldTable:
     names: tuple[np.ndarray, np.ndarray] | None
     pinned: np.ndarray
     groups: Sequence[np.ndarray]
+    source_ids: np.ndarray | None = None
+    annotations: Mapping[str, tuple[np.ndarray, tuple[str, ...]]] = field(default_factory=dict)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        columns = list(SCHEMA)
+        own = [pa.field(name, _kind(*one)) for name, one in self.annotations.items()]
+        return pa.schema([*columns[:2], *own, *columns[2:]])
+
+    def feature_id(self, row: int) -> int:
+        return int(row if self.source_ids is None else self.source_ids[row])
+
+    def name(self, row: int) -> str:
+        name: str = self._column("name", int(row), int(row) + 1)[0].as_py()
+        return name
+
+    def annotation(self, name: str, row: int) -> int | str:
+        values, labels = self.annotations[name]
+        return labels[values[row]] if labels else int(values[row])
 
     def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """See `FeatureTable`."""
-        wanted = SCHEMA.names if columns is None else columns
-        schema = pa.schema([SCHEMA.field(name) for name in wanted])
+        wanted = self.schema.names if columns is None else columns
+        schema = pa.schema([self.schema.field(name) for name in wanted])
         n_features = len(self.numbers["verdict"])
         for start in range(0, n_features, PIECE_ROWS):
             end = min(start + PIECE_ROWS, n_features)
             yield pa.table([self._column(name, start, end) for name in wanted], schema=schema)
 
     def _column(self, name: str, start: int, end: int) -> Any:
-        if name == "feature_id":
-            return pa.array(np.arange(start, end))
-        if name == "name":
-            return names_of(self.names, start, end)
+        if name in ("feature_id", "name"):
+            ids = np.arange(start, end)
+            ids = ids if self.source_ids is None else self.source_ids[start:end]
+            return pa.array(ids) if name == "feature_id" else names_of(self.names, ids, start)
+        if name in self.annotations:
+            values, labels = self.annotations[name]
+            own = pa.array(values[start:end])
+            return pa.DictionaryArray.from_arrays(own, pa.array(labels)) if labels else own
         if name == "verdict":
             numbers = pa.array(self.numbers[name][start:end].astype(np.int8))
             words = pa.DictionaryArray.from_arrays(numbers, pa.array(self.verdicts))
@@ -114,15 +147,21 @@ class HeldTable:
         return pa.array(found == 1) if name == "pinned" else pa.array(found, mask=found == 0)
 
 
-def names_of(names: tuple[np.ndarray, np.ndarray] | None, start: int, end: int) -> pa.Array:
-    """Names of the features from `start` to `end`; those without a name are called f0, f1, ...
+def _kind(values: np.ndarray, labels: tuple[str, ...]) -> pa.DataType:
+    numbers = pa.from_numpy_dtype(values.dtype)
+    return pa.dictionary(numbers, pa.string()) if labels else numbers
 
-    >>> names_of(None, 3, 5).to_pylist()
+
+def names_of(names: tuple[np.ndarray, np.ndarray] | None, ids: np.ndarray, start: int) -> pa.Array:
+    """Names of the features from row `start` on; those without a name are called by their ids.
+
+    >>> import numpy as np
+    >>> names_of(None, np.array([3, 4]), 0).to_pylist()
     ['f3', 'f4']
     """
     if names is None:
-        ids = pa.array(np.arange(start, end)).cast(pa.string())
-        return pc.binary_join_element_wise("f", ids, "")
+        return pc.binary_join_element_wise("f", pa.array(ids).cast(pa.string()), "")
+    end = start + len(ids)
     data, offsets = names
     first, last = int(offsets[start]), int(offsets[end])
     own = (offsets[start : end + 1] - offsets[start]).astype(np.int32)

@@ -27,7 +27,7 @@ from srs.memory import (
 )
 from srs.run import Progress, Run
 from srs.stopping import trees_to_meet_a_clique
-from srs.store import FeatureStore, open_store
+from srs.store import Chosen, FeatureStore, open_store
 from srs.theory import expected_iterations
 
 CALIBRATION_SECONDS = 2.0  # about as long as the calibration may take
@@ -92,9 +92,13 @@ def plan(
     *,
     memory: str | int | None = None,
     workers: int | None = None,
+    samples: Chosen | None = None,
+    features: Chosen | None = None,
     **settings: Any,
 ) -> Plan:
     """Plan a run of `srs.select` with the same settings; a short calibration measures the time.
+
+    samples, features: the part of the store that is used, as in `srs.select`.
 
     >>> import numpy as np, srs
     >>> X = np.random.default_rng(0).normal(size=(100, 400))
@@ -103,6 +107,8 @@ def plan(
     (134, 3, True)
     """
     store = store if isinstance(store, FeatureStore) else open_store(store)
+    if samples is not None or features is not None:
+        store = store.view(samples, features)
     allowed_mem = DEFAULT_MEM if memory is None else parse_bytes(memory)
     context = make_context(store, Settings(allowed_mem=allowed_mem, **settings))
     ensure_compiled()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import platform
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ from srs.context import Context, make_context, require_samples, with_resident_co
 from srs.decision import Verdict
 from srs.errors import SettingsError
 from srs.executors import Executor, open_executor
-from srs.feature_table import HeldTable, names_of
+from srs.feature_table import HeldTable
 from srs.groups import Signals, find_signals
 from srs.kernels import ensure_compiled
 from srs.memory import (
@@ -35,7 +36,7 @@ from srs.memory import (
 )
 from srs.result import FORMAT, SCHEMA_VERSION, Result
 from srs.run import Outcome, Progress, Run
-from srs.store import FeatureStore, open_store
+from srs.store import Chosen, FeatureStore, open_store
 from srs.worker import make_task
 
 ROW_COLUMNS = ("p_value", "q_value", "importance", "effect", "n_drawn", "n_used")
@@ -50,6 +51,8 @@ def select(
     seed: int = 0,
     mode: str = "default",
     pinned: Sequence[str | int] | None = None,
+    samples: Chosen | None = None,
+    features: Chosen | None = None,
     executor: Any = None,
     on_progress: Callable[[Progress], None] | None = None,
     threads: int | None = None,
@@ -68,6 +71,8 @@ def select(
     seed         the same seed gives the same answer
     mode         "default", or "paper" for Algorithm 7.1 of the thesis to the letter
     pinned       names or ids of covariates: in every subspace, reported apart
+    samples      ids or numbers of the samples to use; None: all
+    features     names or ids of the features to use, the pinned ones among them; None: all
     executor     where batches run. None: threads of this process; a `distributed.Client`; the
                  address of a Dask scheduler, as "tcp://10.0.0.1:8786"; or a number of worker
                  processes, which are started here and ended with the run
@@ -89,6 +94,8 @@ def select(
     ['f3', 'f7']
     """
     store = store if isinstance(store, FeatureStore) else open_store(store)
+    if samples is not None or features is not None:
+        store = store.view(samples, features)
     unknown = sorted(set(settings) - set(Settings.__dataclass_fields__))
     if unknown:
         raise SettingsError(f"there is no setting {unknown[0]!r}; see srs.config.Settings.")
@@ -157,6 +164,8 @@ def make_result(context: Context, outcome: Outcome, executor: Executor, projecte
             "task": target.task,
             "labels": list(target.labels),
             "notices": list(context.store.manifest.notices),
+            **_annotation_names(context.store),
+            **_view(context.store),
         },
         "shape": {
             "subspace_size": shape.subspace_size,
@@ -172,7 +181,7 @@ def make_result(context: Context, outcome: Outcome, executor: Executor, projecte
             "pinned": _rows(table, table.pinned),
             "groups": _groups(table),
             "ungrouped": signals.left_out,
-            "minimal": np.sort(context.store.feature_ids[signals.minimal]).tolist(),
+            "minimal": np.sort(_ids(context.store, signals.minimal)).tolist(),
             "verdicts": {v.name: int(counts[v]) for v in Verdict},
             "basis": found.basis,
             "history": [{"n_trees": t, "n_relevant": r} for t, r in outcome.state.history],
@@ -225,6 +234,8 @@ def _feature_table(context: Context, found: Conclusion, signals: Signals) -> Hel
         by_id, tuple(v.name for v in Verdict), store.packed_names() if store.has_names else None,
         np.sort(store.feature_ids[context.pinned]).astype(np.int64),
         [store.feature_ids[places].astype(np.int64) for places in signals.groups],
+        None if store.selection is None else store.source_ids,
+        {name: (one.values, one.labels) for name, one in store.annotations().items()},
     )  # fmt: skip
 
 
@@ -247,25 +258,43 @@ def _signals(
 
 def _groups(table: HeldTable) -> list[dict[str, Any]]:
     """Groups for the document."""
-    return [
-        {"group": at, "feature_ids": ids.tolist(), "names": [_name(table, i) for i in ids],
-         "representative": int(ids[0])}
-        for at, ids in enumerate(table.groups, 1)
-    ]  # fmt: skip
+    groups = []
+    for at, rows in enumerate(table.groups, 1):
+        ids = [table.feature_id(row) for row in rows]
+        names = [table.name(row) for row in rows]
+        groups.append({"group": at, "feature_ids": ids, "names": names, "representative": ids[0]})
+    return groups
 
 
-def _rows(table: HeldTable, ids: np.ndarray) -> list[dict[str, Any]]:
+def _ids(store: FeatureStore, places: np.ndarray) -> np.ndarray:
+    """Feature ids of the whole store, of places of the part that is used."""
+    ids: np.ndarray = store.source_ids[store.feature_ids[places]]
+    return ids
+
+
+def _view(store: FeatureStore) -> dict[str, Any]:
+    """Which part of a store was used, for the document; nothing if all of it."""
+    if store.selection is None:
+        return {}
+    parts = {"samples": store.selection.samples, "features": store.selection.features}
+    return {"view": {name: None if bits is None else base64.b64encode(bits).decode()
+                     for name, bits in parts.items()}}  # fmt: skip
+
+
+def _annotation_names(store: FeatureStore) -> dict[str, list[str]]:
+    """Which columns of the table the source brought; nothing if none."""
+    names = list(store.annotations())
+    return {"annotations": names} if names else {}
+
+
+def _rows(table: HeldTable, rows: np.ndarray) -> list[dict[str, Any]]:
     """Some features for the document."""
     return [
-        {"feature_id": int(i), "name": _name(table, i)}
-        | {name: table.numbers[name][i].item() for name in ROW_COLUMNS}
-        for i in ids
+        {"feature_id": table.feature_id(row), "name": table.name(row)}
+        | {name: table.annotation(name, row) for name in table.annotations}
+        | {name: table.numbers[name][row].item() for name in ROW_COLUMNS}
+        for row in rows
     ]
-
-
-def _name(table: HeldTable, feature_id: int) -> str:
-    name: str = names_of(table.names, int(feature_id), int(feature_id) + 1)[0].as_py()
-    return name
 
 
 def _prediction(

@@ -27,6 +27,7 @@ from srs.evidence import BatchEvidence
 from srs.kernels import ensure_compiled
 from srs.memory import RunShape, worker_mem, worker_slots
 from srs.store import open_store
+from srs.store.view import Selection
 from srs.tree import Tree
 
 
@@ -36,6 +37,7 @@ class Task:
 
     store        where the store is, as the worker finds it too
     fingerprint  what must be there
+    selection    which part of it is used; None: all
     version      code that must run, see `code_version`
     settings     of the run
     shape        its sizes
@@ -45,6 +47,7 @@ class Task:
 
     store: str
     fingerprint: str
+    selection: Selection | None
     version: str
     settings: Settings
     shape: RunShape
@@ -61,8 +64,8 @@ def make_task(context: Context, threads: int) -> Task:
     """The task of a run, for workers of so many threads."""
     store = context.store
     return Task(
-        store.shared_location(), store.fingerprint, code_version(), context.settings, context.shape,
-        tuple(context.pinned.tolist()), threads,
+        store.shared_location(), store.fingerprint, store.selection, code_version(),
+        context.settings, context.shape, tuple(context.pinned.tolist()), threads,
     )  # fmt: skip
 
 
@@ -105,6 +108,8 @@ def _make(task: Task) -> tuple[Context, BoundedSemaphore]:
             f"install the same on both."
         )
     store = open_store(task.store, check_chunks=False)
+    if task.selection is not None:
+        store = task.selection.apply(store)
     if store.fingerprint != task.fingerprint:
         raise ClusterError(
             f"the worker on {here} finds another store at {task.store} than the coordinator "

@@ -24,12 +24,12 @@ LEVELS = {
     "strata": 2, "state": 2, "stopping": 2, "decision": 2, "checkpoint": 2, "report": 2,
     "ingest": 3, "context": 3, "batch": 3, "result": 3, "basis": 3,
     "worker": 4, "conclusion": 4, "run": 4, "importance": 4,
-    "explanation": 5, "selection": 5, "planning": 5,
+    "explanation": 5, "selection": 5, "planning": 5, "export": 5,
     "selector": 6, "cli": 7, "demo": 7,
 }  # fmt: skip
 # Outside packages that only these rooms may import.
 KEPT_APART = {
-    "zarr": {"store", "ingest"},
+    "zarr": {"store", "ingest", "export"},
     "obstore": {"store"},
     "sklearn": {"selector", "importance", "ingest"},
     "typer": {"cli"},
@@ -38,10 +38,10 @@ KEPT_APART = {
     "distributed": {"executors"},
     "dask_jobqueue": {"executors"},
     "dask_kubernetes": {"executors"},
-    "pandas": {"ingest", "result"},
-    "h5py": {"ingest"},
-    "bed_reader": {"ingest"},
-    "nibabel": {"ingest"},
+    "pandas": {"ingest", "result", "export"},
+    "h5py": {"ingest", "export"},
+    "bed_reader": {"ingest", "export"},
+    "nibabel": {"ingest", "export"},
 }
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from srs.cli.explain import explain
+from srs.cli.export import export
 from srs.cli.failures import EXIT_CODES
 from srs.cli.info import info
 from srs.cli.ingest import ingest
@@ -26,6 +27,7 @@ Write a feature store, look at it, select, read the report:
   srs select wide.zarr --memory 512MB --fdr 0.1 --seed 0 --out run1
   srs report run1
   srs explain wide.zarr --features run1 --analysis mda,per-class,umfi
+  srs export run1 --to csv
 
 \b
 A table with its target in a column, for a script that reads JSON:
@@ -51,7 +53,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (ingest, info, plan, select, report, explain):
+for command in (ingest, info, plan, select, report, explain, export):
     app.command()(command)
 
 

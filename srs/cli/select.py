@@ -14,6 +14,7 @@ import typer
 from srs.cli import progress
 from srs.cli.failures import StopRequest, notices_shown, reported
 from srs.cli.figures import write_figures
+from srs.cli.ingest import read_names
 from srs.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -92,6 +93,16 @@ def select(
             help="Covariate that is in every subspace and reported apart; repeat for more.",
         ),
     ] = None,
+    samples: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Ids of the samples to use, one a line. Default: all."),
+    ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Names of the features to use, one a line. Default: all."
+        ),
+    ] = None,
     subspace_size: Annotated[
         int | None,
         typer.Option(help="Features explored by a tree. Default: from memory and data."),
@@ -148,6 +159,7 @@ def select(
       srs select wide.zarr --memory 512MB --fdr 0.1 --seed 0 --threads 2 --out run1
       srs select wide.zarr --out run1 --max-seconds 3600 --pinned age --pinned sex
       srs select wide.zarr --out run1 --resume
+      srs select wide.zarr --out women --samples women.txt --features chr6.txt
       srs select wide.zarr --out run1 --memory 1GB --workers 4
       srs select wide.zarr --out run1 --memory 1GB --scheduler tcp://10.0.0.1:8786
       srs select wide.zarr --out run1 --memory 1GB --cluster slurm --config slurm.toml
@@ -159,6 +171,8 @@ def select(
         settings: dict[str, Any] = {
             "fdr": fdr, "memory": memory, "seed": seed, "threads": threads, "mode": mode,
             "target": target, "pinned": pinned, "subspace_size": subspace_size,
+            "samples": None if samples is None else read_names(samples),
+            "features": None if features is None else read_names(features),
             "round_size": round_size, "max_trees": max_trees, "max_passes": max_passes,
             "max_seconds": max_seconds,
             "holdout": holdout, "keep_trees": keep_trees, "resume": resume,

@@ -156,6 +156,11 @@ def open_nifti(path: Path, wanted: Wanted) -> MatrixSource:
     return source
 
 
+def first_image(path: Path) -> Image:
+    """The header of a source's first image."""
+    return _read_images(path)[0]
+
+
 def _read_images(path: Path) -> list[Image]:
     if not path.is_dir():
         image = read_header(path)

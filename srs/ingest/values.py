@@ -22,6 +22,7 @@ from srs.ingest.table import read_table
 from srs.ingest.text import read_text_columns
 from srs.store.feature_store import FeatureStore
 from srs.store.layout import CATEGORICAL, MISSING, NUMERIC
+from srs.store.view import StoreView
 
 READ_MEM = 64 << 20
 
@@ -32,6 +33,10 @@ def read_values(store: FeatureStore, feature_ids: Sequence[int] | np.ndarray) ->
     SourceError if the store keeps no values and its source is gone, or not the same any more.
     """
     ids = np.asarray(feature_ids, np.int64)
+    if isinstance(store, StoreView):
+        store.places_of(ids)  # refuses unknown ids
+        whole = read_values(store.base, store.source_ids[ids])
+        return np.asarray(whole[store.samples])
     if not len(ids):
         return np.empty((store.n_samples, 0))
     store.places_of(ids)  # refuses unknown ids

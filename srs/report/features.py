@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from srs.feature_table import SCHEMA, FeatureTable
+from srs.feature_table import FeatureTable
 from srs.report import plots
 from srs.report.markup import (
     Cell,
@@ -49,7 +49,7 @@ def relevant_features(document: Document, table: FeatureTable) -> str:
         return _nothing(document, table)
     relevant = document["outcome"]["relevant"]
     rows = sorted(relevant, key=lambda r: (r["q_value"], r["p_value"], -r["importance"]))[:MAX_ROWS]
-    columns = _columns(is_paper(document))
+    columns = _columns(is_paper(document), _annotations(document))
     shown = len(rows)
     caption = "Relevant features, the surest first"
     if shown < found:
@@ -68,15 +68,21 @@ def relevant_features(document: Document, table: FeatureTable) -> str:
     )
 
 
-def _columns(paper: bool, decided: bool = True) -> list[Column]:
+def _columns(paper: bool, annotations: Sequence[Column], decided: bool = True) -> list[Column]:
     tests = [] if not decided else [_LOST] if paper else [_P, _Q]
-    return [_NAME, _ID, *tests, _IMPORTANCE, _EFFECT, _DRAWN, _USED]
+    return [_NAME, *annotations, _ID, *tests, _IMPORTANCE, _EFFECT, _DRAWN, _USED]
+
+
+def _annotations(document: Document) -> list[Column]:
+    """What the source said of features beside their names."""
+    names = document["data"].get("annotations", ())
+    return [Column(name, f"{name} of the feature, as the source says") for name in names]
 
 
 def _nearest(table: FeatureTable) -> list[dict[str, Any]]:
     """The rows with the smallest q- and p-values, the more important first among equals."""
     keys = [("q_value", "ascending"), ("p_value", "ascending"), ("importance", "descending")]
-    best = SCHEMA.empty_table()
+    best = table.schema.empty_table()
     for piece in table.pieces():
         rows = pa.concat_tables([best, piece.filter(pc.invert(piece["pinned"]))])
         best = rows.take(pc.sort_indices(rows, sort_keys=keys)[:MAX_CANDIDATES])
@@ -96,7 +102,13 @@ def _cells(row: Mapping[str, Any], columns: Sequence[Column]) -> list[Cell]:
         _DRAWN: lambda: Cell(number(row["n_drawn"]), row["n_drawn"]),
         _USED: lambda: Cell(number(row["n_used"]), row["n_used"]),
     }
-    return [known[column]() for column in columns]
+    return [
+        known[column]() if column in known else _annotation(row[column.title]) for column in columns
+    ]
+
+
+def _annotation(value: Any) -> Cell:
+    return Cell(name(value)) if isinstance(value, str) else Cell(f"{value:,}", value)
 
 
 def _importance_bars(relevant: Sequence[Mapping[str, Any]]) -> str:
@@ -131,7 +143,7 @@ def _nothing(document: Document, table: FeatureTable) -> str:
     else:
         tries.append("Allow a larger false discovery rate (--fdr), such as 0.2, for exploration.")
     ways = "".join(f"<li>{prose(way)}</li>" for way in tries)
-    columns = _columns(paper)
+    columns = _columns(paper, _annotations(document))
     return section(
         "features",
         "Nothing was found",
@@ -151,7 +163,7 @@ def pinned_features(document: Document) -> str:
     pinned = document["outcome"]["pinned"]
     if not pinned:
         return ""
-    columns = _columns(is_paper(document), decided=False)
+    columns = _columns(is_paper(document), _annotations(document), decided=False)
     caption = count(len(pinned), "pinned feature")
     if len(pinned) > MAX_ROWS:
         caption = f"The first {MAX_ROWS} of {caption}"

@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import google_crc32c
 import numpy as np
@@ -23,6 +23,12 @@ from srs.store import layout, packing
 from srs.store.layout import Annotation, Manifest, Target
 from srs.store.remote import RemoteObjects, first_line, is_remote
 
+if TYPE_CHECKING:
+    from srs.store.view import Selection
+
+
+Chosen = Sequence[str | int] | np.ndarray
+
 
 class FeatureStore:
     """A feature store that has been opened and checked. Made by `open_store` and `ingest`.
@@ -32,7 +38,10 @@ class FeatureStore:
     n_features   number of features
     n_samples    number of samples
     fingerprint  hash of the content: equal fingerprints, equal data
+    selection    which part of a store this is; None: the whole
     """
+
+    selection: Selection | None = None
 
     def __init__(
         self,
@@ -69,6 +78,38 @@ class FeatureStore:
                 "see."
             )
         return self.location if self.path is None else str(self.path.resolve())
+
+    def view(self, samples: Chosen | None = None, features: Chosen | None = None) -> FeatureStore:
+        """Some samples (ids or numbers) and features (names or ids) of the store, not copied.
+
+        >>> import numpy as np, srs
+        >>> store = srs.ingest(np.arange(12.0).reshape(4, 3))
+        >>> store.view(samples=[0, 2, 3], features=["f2", "f0"])
+        <FeatureStore memory: 2 features x 3 samples>
+        """
+        from srs.store.view import choose_samples
+
+        rows, ids = np.arange(self.n_samples), np.arange(self.n_features)
+        if samples is not None:
+            rows = choose_samples(self, samples)
+        if features is not None:
+            ids = np.unique(self.find_ids(list(features)))
+        if len(rows) < 2 or not len(ids):
+            raise InputError(
+                f"{len(ids)} features and {len(rows)} samples were chosen; at least 1 and 2 are "
+                f"needed."
+            )
+        return self._part(rows, ids)
+
+    def _part(self, samples: np.ndarray, ids: np.ndarray) -> FeatureStore:
+        from srs.store.view import StoreView
+
+        return StoreView(self, samples, ids)
+
+    @property
+    def source_ids(self) -> np.ndarray:
+        """feature id -> feature id of the whole store; another one only in a view."""
+        return np.arange(self.n_features)
 
     # -- what is known of features, samples and targets ------------------------------------
 
