@@ -53,7 +53,7 @@ def _encode(values, ordered, codes, n_levels):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def encode_dosages(values, codes, n_levels):  # type: ignore[no-untyped-def]
-    """Codes and levels of int8 rows, as `encode_numeric` gives, without sorting: 3 values a ns."""
+    """Codes and levels of int8 rows, as `encode_numeric` gives, without sorting."""
     for f in range(values.shape[0]):
         seen = np.zeros(256, np.uint8)
         code_of = np.empty(256, np.uint8)
