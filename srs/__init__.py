@@ -18,7 +18,7 @@ from srs.ingest import ingest
 if TYPE_CHECKING:
     from srs.explanation import Explanation, explain
     from srs.ingest.values import read_values
-    from srs.planning import Plan, plan
+    from srs.planning import Plan, check, plan
     from srs.result import Result, load_result
     from srs.run import Progress
     from srs.selection import select
@@ -33,6 +33,7 @@ __all__ = [
     "Result",
     "SRSError",
     "SRSSelector",
+    "check",
     "explain",
     "ingest",
     "load_result",
@@ -51,6 +52,7 @@ _HOMES = {
     "Progress": "srs.run",
     "Result": "srs.result",
     "SRSSelector": "srs.selector",
+    "check": "srs.planning",
     "explain": "srs.explanation",
     "load_result": "srs.result",
     "open_store": "srs.store",

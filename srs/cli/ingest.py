@@ -68,7 +68,7 @@ def ingest(
       srs ingest expression.tsv genes.zarr --orientation features --target status.csv
     """
     with reported(as_json):
-        from srs.cli.info import describe, render
+        from srs.cli.info import render
         from srs.ingest import ingest as write_store
 
         started = monotonic()
@@ -81,7 +81,7 @@ def ingest(
                     *progress.describe_ingest(done, n, monotonic() - started)
                 ),
             )  # fmt: skip
-        about = describe(written)
+        about = written.describe()
         typer.echo(json.dumps(about, indent=1) if as_json else render(about))
 
 
