@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
 
 from service.auth import Doorkeeper
 from service.children import Questions
@@ -27,6 +28,7 @@ from service.routes import ROUTERS
 from service.runner import Runner
 from service.settings import Settings
 from service.submission import Desk
+from service.webhooks import Courier
 
 log = logging.getLogger("service")
 
@@ -53,6 +55,7 @@ class Parts:
     desk: Desk
     metrics: Metrics
     exports: Exports
+    courier: Courier
 
     @classmethod
     def make(cls, settings: Settings) -> Parts:
@@ -68,7 +71,7 @@ class Parts:
             Streams(settings.max_streams, settings.max_streams_per_user),
             Cursors(store.keys.secret("cursors")), questions, runner, Hub(store),
             Desk(settings, store, library, questions, runner), Metrics(),
-            Exports(questions, folder),
+            Exports(questions, folder), Courier(store, settings.trusted_networks),
         )  # fmt: skip
 
 
@@ -80,11 +83,13 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         parts.runner.start()
         parts.hub.start()
+        parts.courier.start()
         try:
             yield
         finally:
             await parts.hub.stop()
-            parts.runner.stop()
+            await run_in_threadpool(parts.runner.stop)
+            await run_in_threadpool(parts.courier.stop)
             parts.store.close()
 
     app = FastAPI(

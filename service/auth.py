@@ -7,6 +7,7 @@ must come from our own pages (the browser says so in Sec-Fetch-Site or Origin).
 from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
+from urllib.parse import urlsplit
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
@@ -14,7 +15,7 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 from service.errors import NotAllowed, NotAuthenticated
 from service.job_store import JobStore
 from service.job_store.keys import KEY_PREFIX, Caller
-from service.settings import Settings
+from service.settings import LOOPBACK, Settings
 from service.tokens import TokenReader
 
 Scope = Literal["read", "write", "metrics"]
@@ -42,21 +43,18 @@ class Doorkeeper:
     def identify(self, request: Request) -> Caller:
         """The caller; NotAuthenticated if that is nobody."""
         if not self._settings.auth:
+            self._require_local(request)
             return LOCAL
-        kind, _, text = request.headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and text:
-            caller = self.identify_bearer(text.strip())[0]
-        else:
-            caller = self._identify_cookie(request)
+        text = _bearer_text(request)
+        caller = self._identify_bearer(text) if text else self._identify_cookie(request)
         if caller is None:
             raise NotAuthenticated
         return caller
 
-    def identify_bearer(self, text: str) -> tuple[Caller | None, str | None]:
-        """Who acts with a key or token, and the id of the key."""
+    def _identify_bearer(self, text: str) -> Caller | None:
         if self._tokens is not None and not text.startswith(f"{KEY_PREFIX}_"):
-            return self._tokens.read(text), None
-        return self._store.keys.find(text) or (None, None)
+            return self._tokens.read(text)
+        return self._store.keys.find(text)
 
     def _identify_cookie(self, request: Request) -> Caller | None:
         token = request.cookies.get(COOKIE)
@@ -66,6 +64,15 @@ class Doorkeeper:
             return None
         return self._store.keys.find_session(token)
 
+    @staticmethod
+    def _require_local(request: Request) -> None:
+        """Without keys, a page of another site that runs on this machine must get nothing."""
+        site = request.headers.get("sec-fetch-site", "none")
+        origin = request.headers.get("origin")
+        foreign = origin is not None and urlsplit(origin).hostname not in LOOPBACK
+        if request.url.hostname not in LOOPBACK or site not in ("none", "same-origin") or foreign:
+            raise NotAllowed("without keys the service answers to pages of its own only.")
+
     def _from_our_page(self, request: Request) -> bool:
         site = request.headers.get("sec-fetch-site")
         if site is not None:
@@ -73,6 +80,17 @@ class Doorkeeper:
         origin = request.headers.get("origin")
         ours = self._settings.base_url or f"{request.url.scheme}://{request.url.netloc}"
         return origin is not None and origin == "/".join(ours.split("/")[:3])
+
+
+def _bearer_text(request: Request) -> str:
+    kind, _, text = request.headers.get("authorization", "").partition(" ")
+    return text.strip() if kind.lower() == "bearer" else ""
+
+
+def key_id_of(request: Request) -> str | None:
+    """The public part of the API key that a request was made with."""
+    text = _bearer_text(request)
+    return text.split("_")[1] if text.startswith(f"{KEY_PREFIX}_") else None
 
 
 def _caller(request: Request, scope: str) -> Caller:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from service.addresses import pin
 from service.errors import Conflict, OutOfReach
 from service.job_store import JobStore
 from service.job_store.datasets import Dataset
 from service.jobs import Job
 from service.layout import DataFolder
 from service.schemas.datasets import SourceRequest
+from service.schemas.fields import parse_memory
 from service.settings import Settings
 
 
@@ -56,30 +58,45 @@ class Library:
 
     def check_source(self, source: SourceRequest, owner: str) -> None:
         """Refuse files that are not there or may not be read."""
-        files = [
-            source.file,
-            *([source.target.file] if source.target and source.target.file else []),
-        ]
-        for file in files:
-            self._find_file(file.model_dump(), owner)
+        self._find_file(source.file.model_dump(), owner, "source")
+        if source.target is not None and source.target.file is not None:
+            self._find_file(source.target.file.model_dump(), owner, "target")
 
     def ingest_task(self, job: Job) -> dict[str, Any]:
         """What the child of an ingest needs to know."""
         source = job.spec["source"]
-        target = source["target"]
-        named: Any = None
-        if target is not None:
-            named = target["column"] or str(self._find_file(target["file"], job.owner))
+        target = source["target"] or {"column": None, "file": None}
         location = self._folder.written_store(job.dataset_id, job.fence)
         location.parent.mkdir(parents=True, exist_ok=True)
+        file = self._find_file(source["file"], job.owner, "source")
+        target_file = None
+        if target["file"] is not None:
+            target_file = self._find_file(target["file"], job.owner, "target")
         return {
-            "location": str(location), "source": str(self._find_file(source["file"], job.owner)),
-            "target": named, "memory": source["memory"], "orientation": source["orientation"],
-            "target_task": source["task"], "categorical": source["categorical"],
+            "location": str(location), "source": file, "target_file": target_file,
+            "target_column": target["column"], "memory": source["memory"],
+            "memory_bytes": parse_memory(source["memory"]),
+            "orientation": source["orientation"], "target_task": source["task"],
+            "categorical": source["categorical"],
         }  # fmt: skip
 
-    def _find_file(self, file: dict[str, Any], owner: str) -> Path:
+    def limits(self) -> dict[str, Any]:
+        """What children must keep to when they read data of users."""
+        settings = self._settings
+        return {
+            "max_upload": int(settings.max_upload), "max_features": settings.max_features,
+            "trusted_networks": settings.trusted_networks,
+            "readable": [str(root) for root in (*settings.store_roots, self._folder.root)],
+        }  # fmt: skip
+
+    def _find_file(self, file: dict[str, Any], owner: str, name: str) -> dict[str, Any]:
+        """Where a file of a user is: a path that may be read, or an address that may be fetched."""
+        if file["url"] is not None:
+            pin(file["url"], self._settings.trusted_networks)
+            return {"path": None, "url": file["url"], "as": name}
         if file["path"] is not None:
-            return self.find_path(file["path"])
-        upload = self._store.uploads.get(file["upload_id"], owner)
-        return self._folder.upload(upload.id) / upload.filename
+            path = self.find_path(file["path"])
+        else:
+            upload = self._store.uploads.get(file["upload_id"], owner)
+            path = self._folder.upload(upload.id) / upload.filename
+        return {"path": str(path), "url": None, "as": name}

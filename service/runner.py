@@ -149,6 +149,7 @@ class Runner:
             "settings": job.spec.get("settings"),
             "scheduler": self._settings.scheduler,
             "scheduler_tls": _text(self._settings.scheduler_tls),
+            "limits": self._library.limits(),
         }  # fmt: skip
         if job.kind == JobKind.INGEST:
             return task | self._library.ingest_task(job)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from service.addresses import pin
 from service.children import Questions
 from service.datasets import Library
 from service.errors import Conflict, DoesNotFit, Invalid
@@ -56,6 +57,8 @@ class Desk:
     ) -> tuple[Job, bool]:
         """Accept a job, or find the one that the same key made; whether it is new."""
         wanted = _submission(owner, request, key)
+        if request.webhook is not None:
+            pin(request.webhook.url, self._settings.trusted_networks)
         with self._one_at_a_time(owner, key):
             if key is not None and (job := self._store.jobs.find_by_key(wanted)) is not None:
                 return job, False
@@ -97,7 +100,9 @@ class Desk:
 
     def inspect(self, location: str) -> dict[str, Any]:
         """What the store at a location holds."""
-        return self._questions.ask({"task": "inspect", "location": location})
+        return self._questions.ask(
+            {"task": "inspect", "location": location, "limits": self._library.limits()}
+        )
 
     # -- checks -------------------------------------------------------------------------------
 
@@ -143,7 +148,7 @@ class Desk:
         return {
             "task": task, "location": self._library.locate(dataset),
             "settings": settings.model_dump(), "threads": self._settings.job_threads,
-            "scheduler": self._settings.scheduler,
+            "scheduler": self._settings.scheduler, "limits": self._library.limits(),
         }  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def _sort(table: pa.Table, sort: str) -> pa.Table:
     order = "descending" if sort.startswith("-") else "ascending"
     numbered = table.append_column("__row", pa.array(range(table.num_rows)))
     keys = [(name, order), ("__row", "ascending")]
-    return table.take(pc.sort_indices(numbered, sort_keys=keys, null_placement="at_end"))
+    return table.take(pc.sort_indices(numbered, sort_keys=keys))
 
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:

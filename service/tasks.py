@@ -6,16 +6,22 @@ Calls public names of `srs`. Ends with one message: "done", "interrupted" (a che
 
 from __future__ import annotations
 
+import json
 import logging
 import resource
+import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import srs
+from service.errors import Invalid, ServiceError
 from service.layout import has_checkpoint
+from service.sources import prepare_source
+from service.store_checks import check_zarr
 from service.tables import read_table
 from srs.errors import CheckpointError, ClusterError, MemoryBudgetError, RunInterrupted
 
@@ -28,6 +34,8 @@ Report = Callable[[Mapping[str, Any]], None]
 PRELOADED = (srs.select, srs.explain, srs.plan, srs.check, srs.open_store, srs.load_result)
 SECONDS_BETWEEN_REPORTS = 0.25
 MAX_CLASSES = 1_000
+SPARE_MEM = 3 << 29  # of the interpreter, its libraries and their threads
+INSPECT_MEM = 1 << 30
 
 
 class Stopped(Exception):
@@ -71,6 +79,10 @@ class Teller:
     def asked_to_stop(self) -> bool:
         return self._stop.is_set()
 
+    def stop_if_asked(self) -> None:
+        if self.asked_to_stop:
+            raise Stopped
+
 
 # -- jobs -------------------------------------------------------------------------------------
 
@@ -95,7 +107,7 @@ def run_select(task: Task, teller: Teller) -> dict[str, Any]:
 
     def run(resume: bool) -> srs.Result:
         return srs.select(
-            task["location"], folder=folder, resume=resume, on_progress=on_progress,
+            open_checked(task), folder=folder, resume=resume, on_progress=on_progress,
             threads=task["threads"], executor=task["scheduler"], tls=task["scheduler_tls"],
             **task["settings"],
         )  # fmt: skip
@@ -121,8 +133,7 @@ def run_explain(task: Task, teller: Teller) -> dict[str, Any]:
 
     def on_progress(share: float, doing: str) -> None:
         teller.tell({"share": round(share, 4), "doing": doing})
-        if teller.asked_to_stop:
-            raise Stopped
+        teller.stop_if_asked()
 
     settings = task["settings"]
     requests = [
@@ -130,7 +141,7 @@ def run_explain(task: Task, teller: Teller) -> dict[str, Any]:
         for entry in settings["analyses"]
     ]
     why = srs.explain(
-        task["location"], settings["target"], task["features"], requests, settings["seed"],
+        open_checked(task), settings["target"], task["features"], requests, settings["seed"],
         n_trees=settings["n_trees"], threads=task["threads"], on_progress=on_progress,
     )  # fmt: skip
     why.save(task["folder"])
@@ -141,22 +152,71 @@ def run_explain(task: Task, teller: Teller) -> dict[str, Any]:
 
 
 def run_ingest(task: Task, teller: Teller) -> dict[str, Any]:
-    """A feature store from a source."""
+    """A feature store from a source; a feature store in an archive is taken as it is."""
+    location, folder = Path(task["location"]), Path(task["folder"])
+    _bound_memory(task["memory_bytes"])
 
     def on_progress(done: int, of: int) -> None:
         teller.tell({"share": round(done / max(of, 1), 4), "doing": "ingest"})
-        if teller.asked_to_stop:
-            raise Stopped
+        teller.stop_if_asked()
 
-    store = srs.ingest(
-        task["source"], task["location"], target=task["target"], memory=task["memory"],
-        orientation=task["orientation"], task=task["target_task"],
-        categorical=task["categorical"], overwrite=True, on_progress=on_progress,
-    )  # fmt: skip
+    def on_bytes(_n_bytes: int) -> None:
+        teller.tell({"doing": "fetch"})
+        teller.stop_if_asked()
+
+    source = prepare_source(task["source"], folder, task["limits"], on_bytes)
+    target = task["target_column"]
+    if task["target_file"] is not None:
+        target = str(prepare_source(task["target_file"], folder, task["limits"], on_bytes))
+    if _is_feature_store(source):
+        shutil.copytree(source, location)
+        store = srs.open_store(location)
+    else:
+        store = srs.ingest(
+            source, location, target=target, memory=task["memory"],
+            orientation=task["orientation"], task=task["target_task"],
+            categorical=task["categorical"], overwrite=True, on_progress=on_progress,
+        )  # fmt: skip
+    if store.n_features > task["limits"]["max_features"]:
+        raise Invalid(f"the source has {store.n_features} features, more than are allowed.")
+    files = (f for f in location.rglob("*") if f.is_file())
     return {
-        "location": task["location"], "about": describe(store),
-        "n_bytes": sum(f.stat().st_size for f in Path(task["location"]).rglob("*") if f.is_file()),
+        "location": str(location), "about": describe(store),
+        "n_bytes": sum(file.stat().st_size for file in files),
     }  # fmt: skip
+
+
+def _is_feature_store(path: Path) -> bool:
+    try:
+        raw = json.loads((path / "zarr.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return "srs" in (raw.get("attributes") or {})
+
+
+def _bound_memory(n_bytes: int) -> None:
+    """The kernel refuses more than this: what inflates without end fails here and alone."""
+    limit = n_bytes + SPARE_MEM
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def open_checked(task: Task) -> srs.FeatureStore:
+    """Open the store of a task after looking at it as a stranger's.
+
+    A source that its manifest names is forgotten unless users may read it: analyses would open it.
+    """
+    location, limits = task["location"], task["limits"]
+    if "://" not in location:
+        check_zarr(Path(location), limits["max_features"])
+    store = srs.open_store(location)
+    if store.n_features > limits["max_features"]:
+        raise Invalid(f"the store has {store.n_features} features, more than are allowed.")
+    named = store.manifest.source.get("path")
+    if named is not None:
+        resolved = Path(named).resolve()
+        if not any(resolved.is_relative_to(root) for root in limits["readable"]):
+            store.manifest = replace(store.manifest, source={})
+    return store
 
 
 # -- questions --------------------------------------------------------------------------------
@@ -164,7 +224,8 @@ def run_ingest(task: Task, teller: Teller) -> dict[str, Any]:
 
 def inspect_store(task: Task, _teller: Teller) -> dict[str, Any]:
     """What a store holds."""
-    return describe(srs.open_store(task["location"]))
+    _bound_memory(INSPECT_MEM)
+    return describe(open_checked(task))
 
 
 def describe(store: srs.FeatureStore) -> dict[str, Any]:
@@ -180,13 +241,13 @@ def describe(store: srs.FeatureStore) -> dict[str, Any]:
 
 def check_select(task: Task, _teller: Teller) -> dict[str, Any]:
     """Whether a selection could start."""
-    srs.check(task["location"], remote=task["scheduler"] is not None, **task["settings"])
+    srs.check(open_checked(task), remote=task["scheduler"] is not None, **task["settings"])
     return {}
 
 
 def make_plan(task: Task, _teller: Teller) -> dict[str, Any]:
     """What a selection would cost."""
-    planned = srs.plan(task["location"], workers=task["threads"], **task["settings"])
+    planned = srs.plan(open_checked(task), workers=task["threads"], **task["settings"])
     found = planned.to_json()
     return found | {"pair_trees": found["pair_trees"] if found["pair_trees"] < 1e300 else None}
 
@@ -217,6 +278,8 @@ def explain_error(error: Exception, task: Task) -> dict[str, Any]:
         return {"code": "cluster", "detail": "the workers failed: try again.", "yours": False}
     if isinstance(error, srs.SRSError):
         return {"code": "input", "detail": hide_paths(str(error), task), "yours": True}
+    if isinstance(error, ServiceError):
+        return {"code": error.code, "detail": hide_paths(error.detail, task), "yours": True}
     if isinstance(error, MemoryError):
         return {"code": "memory", "detail": "the job held more memory than it may.", "yours": True}
     log.exception("task %s failed", task["task"])
@@ -226,11 +289,13 @@ def explain_error(error: Exception, task: Task) -> dict[str, Any]:
 
 def hide_paths(text: str, task: Task) -> str:
     """The text with names in the place of the server's paths."""
-    hidden = {"location": "the dataset", "folder": "the job", "source": "the source"}
-    for name, shown in hidden.items():
-        path = task.get(name)
-        if isinstance(path, str) and path:
-            text = text.replace(path, shown)
-    if isinstance(target := task.get("target"), str) and "/" in target:
-        text = text.replace(target, "the target")
+    hidden = {
+        str(task.get("location") or ""): "the dataset",
+        str(task.get("folder") or ""): "the job",
+    }
+    for name in ("source", "target_file"):
+        if (file := task.get(name)) is not None and file["path"] is not None:
+            hidden[file["path"]] = f"the {file['as']}"
+    for path, shown in sorted(hidden.items(), key=lambda entry: -len(entry[0])):
+        text = text.replace(path, shown) if path else text
     return text

@@ -187,7 +187,11 @@ class SqliteDatabase(Database):
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
     def _is_outage(self, error: BaseException) -> bool:
-        return isinstance(error, sqlite3.OperationalError)
+        # Busy, full, unreadable: another time it may work. A wrong statement (1) never will.
+        return (
+            isinstance(error, sqlite3.OperationalError)
+            and getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_ERROR
+        )
 
 
 class PostgresDatabase(Database):

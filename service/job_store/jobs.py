@@ -194,8 +194,6 @@ class Jobs:
                 id=job_id, error=_dump(error), summary=_dump(summary),
                 result_fence=fence if done else None,
             )  # fmt: skip
-            if job.kind == JobKind.INGEST and status in ENDED:
-                _settle_dataset(change, job, done, summary, error)
             return _change_status(change, job, status)
 
     def release(self, job_id: str, fence: int) -> Job:
@@ -332,6 +330,8 @@ def _change_status(change: Transaction, job: Job, new: JobStatus) -> Job:
     if row is None:
         raise Conflict(f"the job is {job.status} and cannot become {new}.")
     changed = _note(change, _job(row), "status")
+    if job.kind == JobKind.INGEST:
+        _settle_dataset(change, changed)
     if new in ENDED and row["webhook"] is not None:
         change.run(
             "INSERT INTO deliveries (job_id, body, next_try) VALUES (:id, :body, {now}) "
@@ -355,25 +355,23 @@ def _status_event(job: Job) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _settle_dataset(
-    change: Transaction, job: Job, done: bool,
-    summary: Mapping[str, Any] | None, error: Mapping[str, Any] | None,
-) -> None:  # fmt: skip
+def _settle_dataset(change: Transaction, job: Job) -> None:
     """The dataset of an ingest becomes READY or FAILED together with its job."""
-    if done:
-        assert summary is not None
+    if job.status == JobStatus.SUCCEEDED:
+        assert job.summary is not None
         change.run(
             "UPDATE datasets SET status = 'READY', about = :about, location = :location, "
             "n_bytes = :n_bytes, error = NULL WHERE id = :id",
-            id=job.dataset_id, about=json.dumps(summary["about"]),
-            location=summary["location"], n_bytes=summary["n_bytes"],
+            id=job.dataset_id, about=json.dumps(job.summary["about"]),
+            location=job.summary["location"], n_bytes=job.summary["n_bytes"],
         )  # fmt: skip
-    else:
-        told = error or {"code": "cancelled", "detail": "the ingest was cancelled.", "yours": True}
-        change.run(
-            "UPDATE datasets SET status = 'FAILED', error = :error WHERE id = :id",
-            id=job.dataset_id, error=json.dumps(told),
-        )  # fmt: skip
+        return
+    told = job.error or {"code": "cancelled", "detail": "the ingest was cancelled.", "yours": True}
+    change.run(
+        "UPDATE datasets SET status = :status, error = :error WHERE id = :id",
+        id=job.dataset_id, status="FAILED" if job.ended else "PENDING",
+        error=json.dumps(told) if job.ended else None,
+    )  # fmt: skip
 
 
 def _dump(value: Mapping[str, Any] | None) -> str | None:

@@ -87,8 +87,8 @@ class Keys:
             change.run("DELETE FROM sessions WHERE key_id = :id", id=key_id)
         return _key(row)
 
-    def find(self, text: str) -> tuple[Caller, str] | None:
-        """Who acts with a key, and its id; None if it is unknown, expired or revoked."""
+    def find(self, text: str) -> Caller | None:
+        """Who acts with a key; None if it is unknown, expired or revoked."""
         prefix, _, rest = text.partition("_")
         key_id, _, secret = rest.partition("_")
         with self._database.transaction(write=False) as look:
@@ -101,7 +101,7 @@ class Keys:
         right = hmac.compare_digest(hash_secret(secret), row["hash"] if row else "0" * 64)
         if row is None or not right or prefix != KEY_PREFIX:
             return None
-        return Caller(row["owner"], tuple(row["scopes"].split())), key_id
+        return Caller(row["owner"], tuple(row["scopes"].split()))
 
     # -- sessions ---------------------------------------------------------------------------
 

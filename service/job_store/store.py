@@ -6,6 +6,7 @@ from pathlib import Path
 
 from service.job_store.database import Database, open_database
 from service.job_store.datasets import Datasets, Uploads
+from service.job_store.deliveries import Deliveries
 from service.job_store.events import Events
 from service.job_store.jobs import Jobs
 from service.job_store.keys import Keys
@@ -22,6 +23,7 @@ class JobStore:
         self.datasets = Datasets(database)
         self.uploads = Uploads(database)
         self.keys = Keys(database)
+        self.deliveries = Deliveries(database)
 
     def ping(self) -> None:
         """Unavailable if the database does not answer or cannot be written."""

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from fastapi import APIRouter, Request, Response, Security
 
-from service.auth import COOKIE, LOCAL, Reader, bearer
-from service.errors import NotAuthenticated
+from service.auth import COOKIE, Reader, bearer, key_id_of
 from service.routes.parts import PartsOf
 from service.schemas.fields import Response as Schema
 from service.schemas.problems import problem_responses
@@ -32,14 +31,9 @@ def sign_in(
 ) -> Session:
     """Sets a cookie for pages of this service: HttpOnly, SameSite=Strict."""
     settings = parts.settings
-    _, _, text = request.headers.get("authorization", "").partition(" ")
-    caller, key_id = parts.doorkeeper.identify_bearer(text.strip())
-    if not settings.auth:
-        caller, key_id = LOCAL, None
-    if caller is None:
-        raise NotAuthenticated
+    caller = parts.doorkeeper.identify(request)
     parts.rates.count(caller.owner)
-    token = parts.store.keys.open_session(caller, key_id, settings.session_hours)
+    token = parts.store.keys.open_session(caller, key_id_of(request), settings.session_hours)
     response.set_cookie(
         COOKIE, token, max_age=int(settings.session_hours * 3600), httponly=True,
         samesite="strict", path="/", secure=(settings.base_url or "").startswith("https"),
