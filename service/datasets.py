@@ -34,7 +34,10 @@ class Library:
             raise OutOfReach("chained addresses are not read: give a plain path or address.")
         if "://" in text:
             return self._find_address(text)
-        return str(self.find_path(text))
+        path = self.find_path(text)
+        if not path.is_dir():
+            raise OutOfReach("a store is a folder, and this is a file.")
+        return str(path)
 
     def _find_address(self, url: str) -> str:
         allowed = any(url.startswith(prefix) for prefix in self._settings.store_urls)

@@ -23,6 +23,7 @@ from service.settings import Settings
 log = logging.getLogger("service")
 access_log = logging.getLogger("service.access")
 
+METHODS_WITH_BODY = ("POST", "PUT", "PATCH")
 UPLOADS = "/v1/uploads"  # whose bodies are files, counted where they are written
 SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -84,7 +85,7 @@ class _Exchange:
         self._receive = receive
         self._send = send
         self.status = 0
-        self._n_received = 0
+        self._body: bytes | None = None
         self._is_upload = scope["path"] == UPLOADS
         headers: dict[bytes, bytes] = dict(scope["headers"])
         self._headers = headers
@@ -94,7 +95,9 @@ class _Exchange:
 
     async def run(self) -> None:
         try:
-            self._check_headers()
+            if self._scope["method"] in METHODS_WITH_BODY and not self._is_upload:
+                self._check_headers()
+                self._body = await self._read_body()
             await self._app(self._scope, self.receive, self.send)
         except ServiceError as error:
             await self._answer(of_service_error(error, self.id))
@@ -113,8 +116,6 @@ class _Exchange:
 
     def _check_headers(self) -> None:
         """Refuse by its headers what would be refused anyway."""
-        if self._scope["method"] not in ("POST", "PUT", "PATCH") or self._is_upload:
-            return
         length = self._headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > self._settings.max_body:
             raise self._too_large()
@@ -128,19 +129,33 @@ class _Exchange:
             f"a body may have {self._settings.max_body} bytes.", limit=self._settings.max_body
         )
 
+    async def _read_body(self) -> bytes:
+        """A JSON body, whole: it is small, and the framework would hide why it did not come."""
+        parts = []
+        while True:
+            message = await self._receive_in_time()
+            parts.append(message.get("body", b""))
+            if sum(map(len, parts)) > self._settings.max_body:
+                raise self._too_large()
+            if not message.get("more_body"):
+                return b"".join(parts)
+
     async def receive(self) -> Message:
-        """The next part of the body; a client that stalls within its body is given up."""
-        if self.status:
-            return await self._receive()  # waits for the client to go
+        """The body, as it comes or as it was read; then news of the client."""
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
+        if self.status or not self._is_upload:
+            return await self._receive()
+        return await self._receive_in_time()
+
+    async def _receive_in_time(self) -> Message:
+        """The next part of a body; a client that stalls is given up."""
         try:
             async with asyncio.timeout(self._settings.request_seconds):
-                message = await self._receive()
+                return await self._receive()
         except TimeoutError:
             raise ClientTooSlow("the body did not arrive in time.") from None
-        self._n_received += len(message.get("body", b""))
-        if not self._is_upload and self._n_received > self._settings.max_body:
-            raise self._too_large()
-        return message
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -12,6 +12,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import compile_path
 
 from service.errors import TYPE_PREFIX, ServiceError
 
@@ -72,10 +73,23 @@ def _validation_error(request: Request, error: RequestValidationError) -> Respon
 
 def _http_error(request: Request, error: HTTPException) -> Response:
     phrase = HTTPStatus(error.status_code).phrase
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        of_route = set(headers.get("Allow", headers.pop("allow", "")).split(", ")) - {""}
+        headers["Allow"] = ", ".join(sorted(_methods_of(request) | of_route))
     return make_problem(
         error.status_code, phrase.lower().replace(" ", "-"), phrase, _clean(str(error.detail)),
-        request_id_of(request), error.headers,
+        request_id_of(request), headers,
     )  # fmt: skip
+
+
+def _methods_of(request: Request) -> set[str]:
+    """All methods that the document knows of a path; the framework names those of one route."""
+    methods: set[str] = set()
+    for path, known in request.app.openapi()["paths"].items():
+        if compile_path(path)[0].match(request.url.path):
+            methods |= {method.upper() for method in known}
+    return methods
 
 
 def _pointer(location: tuple[Any, ...]) -> str:
