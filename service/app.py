@@ -95,6 +95,7 @@ def create_app(settings: Settings) -> FastAPI:
     app = FastAPI(
         title="srs", version=version("srs"), description=DESCRIPTION, lifespan=lifespan,
         docs_url=None, redoc_url=None, openapi_url="/openapi.json", redirect_slashes=False,
+        generate_unique_id_function=lambda route: f"{route.tags[0]}_{route.name}",
     )  # fmt: skip
     app.state.parts = parts
     for router in ROUTERS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -75,8 +76,7 @@ def _http_error(request: Request, error: HTTPException) -> Response:
     phrase = HTTPStatus(error.status_code).phrase
     headers = dict(error.headers or {})
     if error.status_code == 405:
-        of_route = set(headers.get("Allow", headers.pop("allow", "")).split(", ")) - {""}
-        headers["Allow"] = ", ".join(sorted(_methods_of(request) | of_route))
+        headers["Allow"] = ", ".join(sorted(_methods_of(request))) or headers.get("Allow", "")
     return make_problem(
         error.status_code, phrase.lower().replace(" ", "-"), phrase, _clean(str(error.detail)),
         request_id_of(request), headers,
@@ -85,11 +85,13 @@ def _http_error(request: Request, error: HTTPException) -> Response:
 
 def _methods_of(request: Request) -> set[str]:
     """All methods that the document knows of a path; the framework names those of one route."""
-    methods: set[str] = set()
-    for path, known in request.app.openapi()["paths"].items():
-        if compile_path(path)[0].match(request.url.path):
-            methods |= {method.upper() for method in known}
-    return methods
+    paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
+    fitting = [path for path in paths if compile_path(path)[0].match(request.url.path)]
+    if not fitting:
+        return set()
+    # /jobs/{id}:cancel fits /jobs/{id} too: the one with more of its own text is meant.
+    meant = max(fitting, key=lambda path: len(re.sub(r"{[^}]*}", "", path)))
+    return {method.upper() for method in paths[meant]}
 
 
 def _pointer(location: tuple[Any, ...]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Response
 
 from service.auth import Reader, Writer
@@ -11,11 +13,16 @@ from service.schemas.jobs import IngestRequest
 from service.schemas.problems import problem_responses
 
 router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
+LINKS: dict[str, Any] = {
+    name: {"operationId": f"datasets_{name}", "parameters": {"dataset_id": "$response.body#/id"}}
+    for name in ("get", "delete")
+}
 
 
 @router.post(
     "", summary="Register a store, or ingest a source", status_code=201,
     responses={
+        201: {"links": LINKS},
         202: {"model": DatasetResponse, "description": "an ingest was queued, see `job_id`"},
         **problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503),
     },

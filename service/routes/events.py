@@ -72,7 +72,7 @@ async def _stream(
                 for event in found:
                     yield write_event(event)
                     after = event.number
-                    if is_last(event):
+                    if is_last(event) and event.number >= watch.newest:
                         return
                 if watch.newest == GONE or hub.closing.is_set():
                     return
@@ -85,5 +85,5 @@ def write_event(event: Event) -> bytes:
 
 
 def is_last(event: Event) -> bool:
-    """Whether the job has ended with this event (it may be resumed: then there are more)."""
+    """Whether the job has ended with this event; if it was resumed since, there are more."""
     return event.kind == "status" and any(ending in event.data for ending in ENDINGS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Query, Response
 from starlette.concurrency import run_in_threadpool
@@ -21,11 +21,20 @@ from service.schemas.jobs import (
 from service.schemas.problems import problem_responses
 
 router = APIRouter(prefix="/v1", tags=["jobs"])
+# What can be done with a job that was submitted, for programs that read the document.
+LINKS: dict[str, Any] = {
+    name: {"operationId": f"jobs_{name}", "parameters": {"job_id": "$response.body#/id"}}
+    for name in ("get", "cancel", "resume", "delete")
+} | {
+    name: {"operationId": f"results_{name}", "parameters": {"job_id": "$response.body#/id"}}
+    for name in ("result", "features", "report")
+}
 
 
 @router.post(
     "/jobs", summary="Submit a job", status_code=202,
-    responses=problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503),
+    responses={202: {"links": LINKS},
+               **problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)},
 )  # fmt: skip
 def submit(
     parts: PartsOf, caller: Writer, response: Response,

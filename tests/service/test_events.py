@@ -65,6 +65,7 @@ def test_a_resumed_job_has_more_events(client):
     more = read_stream(client, job_id, first[-1]["id"])
     assert more[0]["id"] == first[-1]["id"] + 1
     assert more[0]["data"]["status"] == "QUEUED"
+    assert read_stream(client, job_id) == first + more, "a new stream tells of both attempts"
 
 
 def test_many_streams_of_one_job_see_its_end(client, service, dataset_id):
