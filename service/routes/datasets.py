@@ -61,14 +61,16 @@ def list_all(
 
 
 @router.get(
-    "/{dataset_id}", summary="A dataset", responses=problem_responses(401, 403, 404, 422, 429, 503)
+    "/{dataset_id:id}",
+    summary="A dataset",
+    responses=problem_responses(401, 403, 404, 422, 429, 503),
 )
 def get(parts: PartsOf, caller: Reader, dataset_id: DatasetId) -> DatasetResponse:
     return DatasetResponse.of(parts.store.datasets.get(dataset_id, caller.owner))
 
 
 @router.delete(
-    "/{dataset_id}", summary="Delete a dataset", status_code=204,
+    "/{dataset_id:id}", summary="Delete a dataset", status_code=204,
     responses=problem_responses(401, 403, 404, 409, 422, 429, 503),
 )  # fmt: skip
 def delete(parts: PartsOf, caller: Writer, dataset_id: DatasetId) -> None:

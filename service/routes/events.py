@@ -27,7 +27,7 @@ ENDINGS = tuple(f'"status": "{status}"' for status in ENDED)
 
 
 @router.get(
-    "/jobs/{job_id}/events", summary="Events of a job, live", response_class=StreamingResponse,
+    "/jobs/{job_id:id}/events", summary="Events of a job, live", response_class=StreamingResponse,
     responses={
         200: {
             "description": "`status` and `progress` events, with ids; ends when the job has ended",

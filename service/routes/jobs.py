@@ -74,7 +74,7 @@ def list_all(
 
 
 @router.get(
-    "/jobs/{job_id}", summary="A job", response_model=JobResponse,
+    "/jobs/{job_id:id}", summary="A job", response_model=JobResponse,
     responses={304: {"description": "nothing changed since the ETag in If-None-Match"},
                **problem_responses(401, 403, 404, 422, 429, 503)},
 )  # fmt: skip
@@ -98,7 +98,7 @@ async def get(
 
 
 @router.post(
-    "/jobs/{job_id}:cancel", summary="Cancel a job", status_code=202,
+    "/jobs/{job_id:id}:cancel", summary="Cancel a job", status_code=202,
     responses=problem_responses(401, 403, 404, 409, 413, 415, 422, 429, 503),
 )  # fmt: skip
 def cancel(parts: PartsOf, caller: Writer, job_id: JobId, response: Response) -> JobResponse:
@@ -109,7 +109,7 @@ def cancel(parts: PartsOf, caller: Writer, job_id: JobId, response: Response) ->
 
 
 @router.post(
-    "/jobs/{job_id}:resume", summary="Resume a cancelled or failed job", status_code=202,
+    "/jobs/{job_id:id}:resume", summary="Resume a cancelled or failed job", status_code=202,
     responses=problem_responses(401, 403, 404, 409, 413, 415, 422, 429, 503),
 )  # fmt: skip
 def resume(parts: PartsOf, caller: Writer, job_id: JobId, response: Response) -> JobResponse:
@@ -120,7 +120,7 @@ def resume(parts: PartsOf, caller: Writer, job_id: JobId, response: Response) ->
 
 
 @router.delete(
-    "/jobs/{job_id}", summary="Delete a job that has ended, and its data", status_code=204,
+    "/jobs/{job_id:id}", summary="Delete a job that has ended, and its data", status_code=204,
     responses=problem_responses(401, 403, 404, 409, 422, 429, 503),
 )  # fmt: skip
 def delete(parts: PartsOf, caller: Writer, job_id: JobId) -> None:

@@ -6,9 +6,25 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 from fastapi import Depends, Header, Path, Query, Request
+from starlette.convertors import Convertor, register_url_convertor
 
 if TYPE_CHECKING:
     from service.app import Parts
+
+
+class _IdConvertor(Convertor[str]):
+    """A part of a path without ":", which comes before a verb: /jobs/{job_id}:cancel."""
+
+    regex = "[^/:]+"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("id", _IdConvertor())
 
 
 def _parts(request: Request) -> Any:

@@ -18,7 +18,7 @@ from service.schemas.jobs import AnalysisName
 from service.schemas.problems import problem_responses
 from service.schemas.results import AnalysisPage, AnalysisSort, FeaturePage, FeatureSort, Verdict
 
-router = APIRouter(prefix="/v1/jobs/{job_id}", tags=["results"])
+router = APIRouter(prefix="/v1/jobs/{job_id:id}", tags=["results"])
 PROBLEMS = problem_responses(401, 403, 404, 409, 422, 429, 503)
 DOCUMENTS = {JobKind.SELECT: "result.json", JobKind.EXPLAIN: "explain.json"}
 REPORTS = {JobKind.SELECT: "report.html", JobKind.EXPLAIN: "explain.html"}

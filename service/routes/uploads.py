@@ -41,14 +41,16 @@ async def upload(
 
 
 @router.get(
-    "/{upload_id}", summary="An upload", responses=problem_responses(401, 403, 404, 422, 429, 503)
+    "/{upload_id:id}",
+    summary="An upload",
+    responses=problem_responses(401, 403, 404, 422, 429, 503),
 )
 def get_upload(parts: PartsOf, caller: Reader, upload_id: UploadId) -> UploadResponse:
     return UploadResponse.of(parts.store.uploads.get(upload_id, caller.owner))
 
 
 @router.delete(
-    "/{upload_id}", summary="Delete an upload", status_code=204,
+    "/{upload_id:id}", summary="Delete an upload", status_code=204,
     responses=problem_responses(401, 403, 404, 422, 429, 503),
 )  # fmt: skip
 async def delete_upload(parts: PartsOf, caller: Writer, upload_id: UploadId) -> None:

@@ -45,7 +45,7 @@ def with_data_that_is_there(document: dict, dataset_id: str, job_id: str) -> dic
     return document
 
 
-def try_out(server: Server, folder: Path, max_examples: int, seed: int) -> int:
+def try_out(server: Server, folder: Path, max_examples: int, seed: int, phases: str) -> int:
     """Run schemathesis; the number of cases that it tried."""
     with server.client() as client:
         dataset_id = register(client, "small.zarr")
@@ -60,7 +60,7 @@ def try_out(server: Server, folder: Path, max_examples: int, seed: int) -> int:
         [
             Path(sys.executable).with_name("schemathesis"), "run", "openapi.json",
             "--url", server.url, "-H", f"Authorization: Bearer {server.key}", "--seed", str(seed),
-            "--max-examples", str(max_examples), "--exclude-path", "/v1/jobs/{job_id}/events",
+            "--max-examples", str(max_examples), "--phases", phases, "--exclude-path", "/v1/jobs/{job_id}/events",
             "--request-timeout", "60", "--generation-database", "none", "--no-color",
         ],
         cwd=folder, capture_output=True, text=True, check=False,
@@ -77,9 +77,12 @@ def served(start_service) -> Server:
 
 
 def test_the_document_holds(start_service, tmp_path):
-    assert try_out(served(start_service), tmp_path, 1, seed=1) > 300
+    """A bounded part: the phase of all boundary values alone has some 1,700 cases."""
+    phases = "examples,fuzzing,stateful"
+    assert try_out(served(start_service), tmp_path, 3, 1, phases) > 60
 
 
 @pytest.mark.long
 def test_the_document_holds_for_thousands_of_cases(start_service, tmp_path):
-    assert try_out(served(start_service), tmp_path, 50, seed=2) >= 2_000
+    phases = "examples,coverage,fuzzing,stateful"
+    assert try_out(served(start_service), tmp_path, 20, 2, phases) >= 2_000
