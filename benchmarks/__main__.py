@@ -22,6 +22,7 @@ NAMES = (
     "paper",
     "cluster",
     "explain",
+    "service",
 )
 
 

@@ -61,7 +61,7 @@ class Guard:
             self._note(scope, exchange, time.perf_counter() - started)
 
     def _note(self, scope: Scope, exchange: _Exchange, seconds: float) -> None:
-        path = getattr(scope.get("route"), "path", "unknown")
+        path = getattr(scope.get("route"), "path_format", "unknown")
         status = exchange.status or 499  # the client went before it had an answer
         self._metrics.count_request(scope["method"], path, status, seconds)
         access_log.info(

@@ -60,7 +60,8 @@ def try_out(server: Server, folder: Path, max_examples: int, seed: int, phases: 
         [
             Path(sys.executable).with_name("schemathesis"), "run", "openapi.json",
             "--url", server.url, "-H", f"Authorization: Bearer {server.key}", "--seed", str(seed),
-            "--max-examples", str(max_examples), "--phases", phases, "--exclude-path", "/v1/jobs/{job_id}/events",
+            "--max-examples", str(max_examples), "--phases", phases,
+            "--exclude-path", "/v1/jobs/{job_id}/events",
             "--request-timeout", "60", "--generation-database", "none", "--no-color",
         ],
         cwd=folder, capture_output=True, text=True, check=False,
