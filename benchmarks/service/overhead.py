@@ -36,12 +36,12 @@ def run() -> Iterator[Line]:
             client.get(f"/v1/jobs/{job_id}/result")
             there.append(perf_counter() - started)
     more = min(there) - min(here)
-    yield Line("`srs select`", min(here), "s")
+    yield Line("`srs select`", f"{min(here):.2f} s")
     yield Line(
-        "the same over the service takes longer by", more, "s", f"under {MAX_SECONDS:g}",
+        "the same over the service takes longer by", f"{more:.2f} s", f"under {MAX_SECONDS:g} s",
         more < MAX_SECONDS,
     )  # fmt: skip
     yield Line(
-        "which is a share of", more / min(here), "", f"under {MAX_SHARE:g}",
+        "which is a share of", f"{more / min(here):.1%}", f"under {MAX_SHARE:.0%}",
         more / min(here) < MAX_SHARE,
     )  # fmt: skip

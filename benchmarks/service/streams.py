@@ -32,13 +32,13 @@ def run() -> Iterator[Line]:
             for seed in range(N_JOBS)
         ]  # fmt: skip
         n_ended, n_events, sizes = asyncio.run(watch(server, jobs))
-    yield Line("streams that saw the end of their job", n_ended, "streams", f"{N_STREAMS}",
+    yield Line("streams that saw the end of their job", f"{n_ended}", f"{N_STREAMS}",
                n_ended == N_STREAMS)  # fmt: skip
-    yield Line("events delivered", n_events, "events")
+    yield Line("events delivered", f"{n_events:,}")
     early, late = sizes[len(sizes) // 10], sizes[-1]
     yield Line(
-        f"memory of the service over {SECONDS:.0f} s: {early / 1e6:.0f} MB, then",
-        late / 1e6, "MB", f"at most {MAX_GROWTH:.0%} more", late <= early * (1 + MAX_GROWTH),
+        f"memory of the service, early and after {SECONDS:.0f} s",
+        f"{early / 1e6:.0f} MB, {late / 1e6:.0f} MB", f"at most {MAX_GROWTH:.0%} more", late <= early * (1 + MAX_GROWTH),
     )  # fmt: skip
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 

@@ -36,8 +36,8 @@ def measure(name: str, url: str | None) -> Iterator[Line]:
         ends = count_ends(server, url, job_ids)
     once = ends == {1: N_JOBS} and len(statuses) == N_JOBS
     yield Line(
-        f"{name}: jobs of {N_JOBS} keys sent twice, {N_KILLS} kills", len(statuses), "jobs",
+        f"{name}: jobs of {N_JOBS} keys sent twice, {N_KILLS} kills", f"{len(statuses)} jobs",
         f"{N_JOBS}, each ended once", once,
     )  # fmt: skip
-    yield Line(f"{name}: all accepted after", taken, "s")
-    yield Line(f"{name}: all ended after", perf_counter() - started, "s")
+    yield Line(f"{name}: all accepted after", f"{taken:.0f} s")
+    yield Line(f"{name}: all ended after", f"{perf_counter() - started:.0f} s")
