@@ -9,9 +9,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+OLD_SECONDS = 86_400.0  # uploads and exports that are under way are younger
+SWEPT_AT_ONCE = 10_000
 CHECKPOINTS = ("checkpoint.npz", "checkpoint-previous.npz")  # what `srs.select` leaves
 
 
@@ -66,6 +70,19 @@ class DataFolder:
             if earlier < fence:
                 shutil.rmtree(self.attempt(job_id, earlier), ignore_errors=True)
 
+    def sweep(self, known_ids: Callable[[str, Sequence[str]], set[str]]) -> int:
+        """Remove what a kill left: folders that the database does not know, a day old or more."""
+        n_removed = 0
+        for folder in (self.jobs, self.datasets, self.uploads):
+            old = [e.name for e in _old_entries(folder)][:SWEPT_AT_ONCE]
+            for name in set(old) - known_ids(folder.name, old):
+                shutil.rmtree(folder / name, ignore_errors=True)
+                n_removed += 1
+        for file in _old_entries(self.exports):
+            file.unlink(missing_ok=True)
+            n_removed += 1
+        return n_removed
+
     def remove_job(self, job_id: str) -> None:
         shutil.rmtree(self.jobs / job_id, ignore_errors=True)
 
@@ -74,6 +91,11 @@ class DataFolder:
 
     def remove_upload(self, upload_id: str) -> None:
         shutil.rmtree(self.upload(upload_id), ignore_errors=True)
+
+
+def _old_entries(folder: Path) -> list[Path]:
+    limit = time.time() - OLD_SECONDS
+    return [entry for entry in folder.iterdir() if entry.stat().st_mtime < limit]
 
 
 def _attempts(folder: Path) -> list[int]:

@@ -29,6 +29,7 @@ from service.settings import Settings
 log = logging.getLogger("service")
 
 BEAT_SECONDS = 1.0  # between two heartbeats, which also see cancels
+TIDY_SECONDS = 3600.0  # between two sweeps of what kills left
 POLL_SECONDS = 1.0  # between two looks for jobs that others queued
 
 
@@ -60,7 +61,7 @@ class Runner:
         self._wake_in, self._wake_out = Pipe(duplex=False)
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="runner", daemon=True)
-        self._next_claim = self._next_beat = 0.0
+        self._next_claim = self._next_beat = self._next_tidying = 0.0
 
     def start(self) -> None:
         if self._settings.max_running:
@@ -110,6 +111,10 @@ class Runner:
             self._next_beat = now + min(BEAT_SECONDS, self._settings.lease_seconds / 3)
             for attempt in list(self._attempts):
                 self._beat(attempt, now)
+        if now >= self._next_tidying:
+            self._next_tidying = now + TIDY_SECONDS
+            self._store.jobs.forget_keys(self._settings.idempotency_days)
+            self._folder.sweep(self._store.known_ids)
         self._listen()
         for attempt in list(self._attempts):
             self._settle(attempt)

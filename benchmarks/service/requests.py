@@ -50,7 +50,8 @@ def measure(server: Server) -> Iterator[Line]:
         )
         yield Line(
             f"{method}: 99th percentile ({n_wrong} answers were no success)", f"{p99:.1f} ms",
-            f"under {MAX_P99:g} ms at {RATE}/s", p99 < MAX_P99 and not n_wrong and rate > 0.9 * RATE,
+            f"under {MAX_P99:g} ms at {RATE}/s",
+            p99 < MAX_P99 and not n_wrong and rate > 0.9 * RATE,
         )  # fmt: skip
 
 

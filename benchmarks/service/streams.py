@@ -38,7 +38,8 @@ def run() -> Iterator[Line]:
     early, late = sizes[len(sizes) // 10], sizes[-1]
     yield Line(
         f"memory of the service, early and after {SECONDS:.0f} s",
-        f"{early / 1e6:.0f} MB, {late / 1e6:.0f} MB", f"at most {MAX_GROWTH:.0%} more", late <= early * (1 + MAX_GROWTH),
+        f"{early / 1e6:.0f} MB, {late / 1e6:.0f} MB", f"at most {MAX_GROWTH:.0%} more",
+        late <= early * (1 + MAX_GROWTH),
     )  # fmt: skip
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from service.job_store.database import Database, open_database
+from service.job_store.database import Database, in_list, open_database
 from service.job_store.datasets import Datasets, Uploads
 from service.job_store.deliveries import Deliveries
 from service.job_store.events import Events
@@ -24,6 +25,16 @@ class JobStore:
         self.uploads = Uploads(database)
         self.keys = Keys(database)
         self.deliveries = Deliveries(database)
+
+    def known_ids(self, noun: str, ids: Sequence[str]) -> set[str]:
+        """Those of the ids that jobs, datasets or uploads have."""
+        assert noun in ("jobs", "datasets", "uploads")
+        if not ids:
+            return set()
+        names, values = in_list(ids, "id")
+        with self._database.transaction(write=False) as look:
+            rows = look.run(f"SELECT id FROM {noun} WHERE id IN ({names})", **values)
+        return {row["id"] for row in rows}
 
     def ping(self) -> None:
         """Unavailable if the database does not answer or cannot be written."""
