@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 
 from service.auth import Doorkeeper
-from service.children import Questions
+from service.children import Questions, start_template
 from service.cursors import Cursors
 from service.datasets import Library
 from service.exports import Exports
@@ -81,6 +81,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        start_template()
         parts.runner.start()
         parts.hub.start()
         parts.courier.start()

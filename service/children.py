@@ -16,6 +16,7 @@ import signal
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -25,6 +26,11 @@ Report = Callable[[Mapping[str, Any]], None]
 
 _template = multiprocessing.get_context("forkserver")
 _template.set_forkserver_preload(["service.tasks"])
+
+
+def start_template() -> None:
+    """Have the template import what jobs need before the first of them comes."""
+    forkserver.ensure_running()
 
 
 @dataclass

@@ -162,6 +162,7 @@ class Runner:
         task["location"] = self._library.locate(dataset)
         if job.kind == JobKind.EXPLAIN:
             task["features"] = self._features(job)
+            task["memory_bytes"] = int(self._settings.max_memory)
         return task
 
     def _features(self, job: Job) -> Any:

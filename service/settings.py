@@ -126,6 +126,12 @@ class Settings(BaseSettings):
                 raise ValueError(f"{root} is not a folder")
         return tuple(root.resolve() for root in roots)
 
+    @field_validator("store_urls", mode="after")
+    @classmethod
+    def _whole_parts(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        """s3://bucket must not open s3://bucket-of-another."""
+        return tuple(url if url.endswith("/") else f"{url}/" for url in urls)
+
     @field_validator("trusted_networks", mode="after")
     @classmethod
     def _networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:

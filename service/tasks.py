@@ -130,6 +130,7 @@ def run_select(task: Task, teller: Teller) -> dict[str, Any]:
 
 def run_explain(task: Task, teller: Teller) -> dict[str, Any]:
     """An explanation, saved into the attempt's folder."""
+    _bound_memory(task["memory_bytes"])
 
     def on_progress(share: float, doing: str) -> None:
         teller.tell({"share": round(share, 4), "doing": doing})

@@ -38,6 +38,10 @@ KEPT_APART = {
     "dask_jobqueue": {"executors"},
     "dask_kubernetes": {"executors"},
     "pandas": {"ingest", "result"},
+    "uvicorn": {"cli"},
+    "pydantic": {"cli"},
+    "fastapi": set(),  # the service's alone
+    "psycopg": set(),
 }
 
 

@@ -102,6 +102,7 @@ def read_settings(**given: Any) -> Settings:
 
 def run_server(settings: Settings) -> None:
     """Run until SIGTERM or Ctrl-C; running jobs are given back with their checkpoints."""
+    import resource
     import socket
 
     import uvicorn
@@ -109,8 +110,11 @@ def run_server(settings: Settings) -> None:
     from service.app import create_app
     from service.errors import ServiceError
     from service.logs import start_logging
+    from service.protocol import protocol_with
 
     start_logging(settings.log_format)
+    _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # a stream is a file
     try:
         app = create_app(settings)
     except (ServiceError, OSError) as error:
@@ -125,7 +129,8 @@ def run_server(settings: Settings) -> None:
             f"{settings.host}:{settings.port} cannot be listened on: {error.strerror}."
         ) from None
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, server_header=False, timeout_keep_alive=30,
+        app, http=protocol_with(settings.request_seconds), ws="none", log_config=None,
+        access_log=False, server_header=False, timeout_keep_alive=30,
         timeout_graceful_shutdown=3, h11_max_incomplete_event_size=32_768, proxy_headers=False,
     )  # fmt: skip
     announce(settings, app.state.parts.store, listener.getsockname())

@@ -68,8 +68,8 @@ def test_sql_is_in_the_job_store_only():
 
 # A room imports only from rooms above it in this list; see srs/DESIGN.md.
 ROOMS = (
-    "settings", "errors", "jobs", "layout", "logs", "addresses", "cursors", "metrics", "rates",
-    "job_store", "schemas", "children", "fetching", "store_checks", "sources", "tables", "tasks",
+    "settings", "errors", "jobs", "layout", "logs", "protocol", "addresses", "cursors", "metrics",
+    "rates", "job_store", "schemas", "children", "fetching", "store_checks", "sources", "tables", "tasks",
     "tokens", "auth", "datasets", "exports", "hub", "problems", "middleware", "runner",
     "submission", "uploads", "webhooks", "routes", "app",
 )  # fmt: skip

@@ -174,6 +174,9 @@ def test_an_upload_over_the_limit_leaves_nothing(start_service):
                 )
                 slow.sendall(head.encode() + b"half")
                 assert b" 408 " in slow.recv(1000)
+        with socket.create_connection(("127.0.0.1", server.port), 20) as slow:
+            slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: ")
+            assert slow.recv(1000) == b"", "a head that does not end is given up too"
         time.sleep(0.2)
         assert list((server.folder / "data" / "uploads").iterdir()) == kept
 
