@@ -14,15 +14,13 @@ import os
 import resource
 import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from typing import Any
 
 from service.errors import DoesNotFit, Invalid, TooMany, Unavailable
-
-Report = Callable[[Mapping[str, Any]], None]
 
 _template = multiprocessing.get_context("forkserver")
 _template.set_forkserver_preload(["service.tasks"])

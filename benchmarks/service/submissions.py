@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from time import perf_counter
 
@@ -11,7 +12,8 @@ from tests.service.load import count_ends, submit_many, wait_for_all
 from tests.service.postgres import running_cluster
 from tests.service.server import register
 
-N_JOBS, N_CLIENTS, N_KILLS = 1_000, 50, 2
+N_JOBS = int(os.environ.get("SRS_BENCH_JOBS", "1000"))
+N_CLIENTS, N_KILLS = 50, 2
 
 
 def run() -> Iterator[Line]:

@@ -88,7 +88,6 @@ class Database:
     def __init__(self, size: int) -> None:
         self._idle: queue.LifoQueue[Any] = queue.LifoQueue()
         self._places = threading.BoundedSemaphore(size)
-        self._closed = False
 
     @contextmanager
     def transaction(self, write: bool = True) -> Iterator[Transaction]:
@@ -230,13 +229,6 @@ def open_database(url: str | None, folder: Path, size: int) -> Database:
     except ImportError:
         raise Unavailable("PostgreSQL needs psycopg: pip install 'srs[service]'.") from None
     return PostgresDatabase(url, size)
-
-
-def is_duplicate(error: Exception) -> bool:
-    """Whether a statement failed because a row with this key is there already."""
-    if isinstance(error, sqlite3.IntegrityError):
-        return True
-    return type(error).__name__ == "UniqueViolation"
 
 
 def in_list(values: Sequence[str], prefix: str) -> tuple[str, Mapping[str, str]]:

@@ -8,7 +8,7 @@ from typing import Literal
 from fastapi import APIRouter, Response
 
 from service.auth import Measurer
-from service.errors import ServiceError, Unavailable
+from service.errors import Unavailable
 from service.routes.parts import PartsOf
 from service.schemas.fields import Response as Schema
 from service.schemas.problems import problem_responses
@@ -33,7 +33,7 @@ def readyz(parts: PartsOf) -> Health:
     failing = []
     try:
         parts.store.ping()
-    except ServiceError:
+    except Exception:
         failing.append("database")
     if not os.access(parts.folder.jobs, os.W_OK):
         failing.append("data folder")

@@ -25,10 +25,6 @@ Count = Annotated[int, Field(ge=1, le=MAX_INT)]
 Share = Annotated[float, Field(ge=0, le=1)]
 FeatureId = Annotated[int, Field(ge=0, le=MAX_INT)]
 Seed = Annotated[int, Field(ge=0, le=2**53)]
-ANALYSES = (
-    "mdi", "mda", "label-permutation", "conditional-error-rate", "context", "vote-shift",
-    "one-probe", "per-class", "umfi", "mci", "network", "connectome", "context-network",
-)  # fmt: skip
 AnalysisName = Literal[
     "mdi", "mda", "label-permutation", "conditional-error-rate", "context", "vote-shift",
     "one-probe", "per-class", "umfi", "mci", "network", "connectome", "context-network",

@@ -9,10 +9,6 @@ from pydantic import Field
 from service.schemas.fields import Response
 
 Verdict = Literal["RELEVANT", "UNDECIDED", "IRRELEVANT"]
-FEATURE_COLUMNS = (
-    "feature_id", "name", "verdict", "p_value", "q_value", "importance", "effect", "n_drawn",
-    "n_used", "group",
-)  # fmt: skip
 FeatureSort = Literal[
     "feature_id", "-feature_id", "name", "-name", "verdict", "-verdict", "p_value", "-p_value",
     "q_value", "-q_value", "importance", "-importance", "effect", "-effect", "n_drawn", "-n_drawn",

@@ -69,8 +69,8 @@ def test_sql_is_in_the_job_store_only():
 # A room imports only from rooms above it in this list; see srs/DESIGN.md.
 ROOMS = (
     "settings", "errors", "jobs", "layout", "logs", "protocol", "addresses", "cursors", "metrics",
-    "rates", "job_store", "schemas", "children", "fetching", "store_checks", "sources", "tables", "tasks",
-    "tokens", "auth", "datasets", "exports", "hub", "problems", "middleware", "runner",
+    "rates", "job_store", "schemas", "children", "fetching", "store_checks", "sources", "tables",
+    "tasks", "tokens", "auth", "datasets", "exports", "hub", "problems", "middleware", "runner",
     "submission", "uploads", "webhooks", "routes", "app",
 )  # fmt: skip
 
@@ -90,3 +90,22 @@ def test_imports_go_one_way():
                 continue
             if parts[1] != room and (room, parts[1]) != IN_THE_CHILD:
                 assert ROOMS.index(parts[1]) < ROOMS.index(room), f"{file} imports {name}"
+
+
+def test_jobs_take_what_srs_takes():
+    """Every setting of a selection but two, with the same defaults, and every analysis."""
+    from dataclasses import fields
+    from typing import get_args
+
+    from service.schemas.jobs import AnalysisName, SelectSettings
+    from srs.config import Settings as RunSettings
+    from srs.explanation import ANALYSES
+
+    known = {field.name: field.default for field in fields(RunSettings)}
+    known.pop("keep_trees")  # files that the service does not hand out
+    known.pop("allowed_mem")  # is `memory`
+    offered = SelectSettings().model_dump()
+    assert offered.pop("memory") == "2GB"
+    as_lists = {k: list(v) if isinstance(v, tuple) else v for k, v in known.items()}
+    assert offered == as_lists
+    assert set(get_args(AnalysisName)) == set(ANALYSES)
