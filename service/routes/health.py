@@ -23,7 +23,7 @@ class Health(Schema):
 
 
 @router.get("/healthz", summary="The process answers")
-def healthz() -> Health:
+async def healthz() -> Health:
     return Health()
 
 

@@ -27,7 +27,7 @@ class _IdConvertor(Convertor[str]):
 register_url_convertor("id", _IdConvertor())
 
 
-def _parts(request: Request) -> Any:
+async def _parts(request: Request) -> Any:  # async: no thread is needed for it
     return request.app.state.parts
 
 
