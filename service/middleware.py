@@ -13,6 +13,7 @@ import secrets
 import time
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.errors import ServiceError, TooLarge, UnsupportedType
@@ -92,6 +93,8 @@ class _Exchange:
         given = headers.get(b"x-request-id", b"").decode("latin-1")
         self.id = given if re.fullmatch(r"[\w.-]{1,64}", given, re.ASCII) else secrets.token_hex(8)
         scope["request_id"] = self.id
+        # Results are sent whole: a range that cannot be read would be answered as plain text.
+        scope["headers"] = [h for h in scope["headers"] if h[0] not in (b"range", b"if-range")]
 
     async def run(self) -> None:
         try:
@@ -101,6 +104,8 @@ class _Exchange:
             await self._app(self._scope, self.receive, self.send)
         except ServiceError as error:
             await self._answer(of_service_error(error, self.id))
+        except ClientDisconnect:
+            pass  # there is nobody to answer
         except Exception:
             log.exception("unexpected error", extra={"request_id": self.id})
             await self._answer(
@@ -134,6 +139,8 @@ class _Exchange:
         parts = []
         while True:
             message = await self._receive_in_time()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
             parts.append(message.get("body", b""))
             if sum(map(len, parts)) > self._settings.max_body:
                 raise self._too_large()
