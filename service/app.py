@@ -81,7 +81,8 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        start_template()
+        if settings.max_running:
+            start_template()
         parts.runner.start()
         parts.hub.start()
         parts.courier.start()

@@ -23,7 +23,8 @@ from typing import Any
 from service.errors import DoesNotFit, Invalid, TooMany, Unavailable
 
 _template = multiprocessing.get_context("forkserver")
-_template.set_forkserver_preload(["service.tasks"])
+# A child imports the module of the program again, `srs serve`: it finds it imported.
+_template.set_forkserver_preload(["service.tasks", "srs.cli.app"])
 
 
 def start_template() -> None:

@@ -70,8 +70,10 @@ def test_kills_under_load(start_service, database_url, root):
             assert result(client, job_id) == expected[int(key.split("-")[1]) % 5]
 
 
-def test_a_killed_service_goes_on_from_the_checkpoint(start_service, database_url, root):
-    server = start(start_service, database_url)
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])
+def test_a_killed_service_goes_on_from_the_checkpoint(start_service, database, request, root):
+    url = None if database == "sqlite" else request.getfixturevalue("postgres_url")
+    server = start(start_service, url)
     with server.client() as client:
         job_id = submit(client, register(client, "wide.zarr"), **LONGER)
         grown = wait_for_trees(client, job_id, 300)
@@ -150,6 +152,7 @@ def test_cancel_leaves_a_checkpoint_and_resume_gives_the_same_bytes(start_servic
         assert result(client, job_id) == undisturbed(root, LONGER)
 
 
+@pytest.mark.long
 def test_a_job_whose_process_always_dies_fails(start_service):
     server = start(start_service, None, max_attempts=1)
     with server.client() as client:
@@ -164,6 +167,7 @@ def test_a_job_whose_process_always_dies_fails(start_service):
         assert not job["error"]["yours"]
 
 
+@pytest.mark.long
 def test_a_replica_that_was_frozen_cannot_write(start_service, postgres_url, tmp_path, root):
     """Two replicas, one database: the frozen one loses its job and leaves no trace of it."""
     shared = {"data_dir": tmp_path / "shared", "database_url": postgres_url, "lease_seconds": 2}
