@@ -24,6 +24,7 @@ NAMES = (
     "explain",
     "formats",
     "genotypes",
+    "service",
 )
 
 

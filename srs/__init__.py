@@ -19,7 +19,7 @@ from srs.ingest import ingest
 if TYPE_CHECKING:
     from srs.explanation import Explanation, explain
     from srs.ingest.values import read_values
-    from srs.planning import Plan, plan
+    from srs.planning import Plan, check, plan
     from srs.result import Result, load_result
     from srs.run import Progress
     from srs.selection import select
@@ -34,6 +34,7 @@ __all__ = [
     "Result",
     "SRSError",
     "SRSSelector",
+    "check",
     "explain",
     "export",
     "ingest",
@@ -53,6 +54,7 @@ _HOMES = {
     "Progress": "srs.run",
     "Result": "srs.result",
     "SRSSelector": "srs.selector",
+    "check": "srs.planning",
     "explain": "srs.explanation",
     "load_result": "srs.result",
     "open_store": "srs.store",

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from srs.config import Settings
-from srs.context import Context, make_context, with_resident_codes
+from srs.context import Context, make_context, require_samples, with_resident_codes
 from srs.executors import LocalExecutor
 from srs.kernels import ensure_compiled
 from srs.memory import (
@@ -129,6 +129,27 @@ def plan(
         seconds_a_tree, seconds_a_tree * run.trees_a_pass, seconds,
         trees_to_meet_a_clique(shape, 2), shape.n_features,
     )  # fmt: skip
+
+
+def check(
+    store: FeatureStore | str | os.PathLike[str],
+    *,
+    memory: str | int | None = None,
+    **settings: Any,
+) -> None:
+    """Raise what `srs.select` would refuse with the same settings, before any codes are read.
+
+    >>> import numpy as np, srs
+    >>> store = srs.ingest(np.random.default_rng(0).normal(size=(9, 4)), target=[0, 1, 1] * 3)
+    >>> try:
+    ...     srs.check(store, memory="1MB")
+    ... except srs.SRSError as error:
+    ...     print(error.needed_mem > 10**8, error.allowed_mem)
+    True 1000000
+    """
+    store = store if isinstance(store, FeatureStore) else open_store(store)
+    allowed_mem = DEFAULT_MEM if memory is None else parse_bytes(memory)
+    require_samples(make_context(store, Settings(allowed_mem=allowed_mem, **settings)))
 
 
 class _Enough(Exception):

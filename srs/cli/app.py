@@ -13,9 +13,11 @@ from srs.cli.export import export
 from srs.cli.failures import EXIT_CODES
 from srs.cli.info import info
 from srs.cli.ingest import ingest
+from srs.cli.keys import app as keys
 from srs.cli.plan import plan
 from srs.cli.report import report
 from srs.cli.select import select
+from srs.cli.serve import ServeCommand, serve
 
 HELP = """Select the relevant features of data larger than memory.
 
@@ -33,6 +35,11 @@ Write a feature store, look at it, select, read the report:
 A table with its target in a column, for a script that reads JSON:
   srs ingest table.csv table.zarr --target outcome
   srs select table.zarr --out run2 --json
+
+\b
+Serve all of it over HTTP to a group:
+  srs serve --data-dir srs-data --store-root /data/stores
+  srs keys create ann --days 90
 
 `srs COMMAND --help` explains every option.
 """
@@ -55,6 +62,8 @@ app = typer.Typer(
 )
 for command in (ingest, info, plan, select, report, explain, export):
     app.command()(command)
+app.command(cls=ServeCommand)(serve)
+app.add_typer(keys, name="keys")
 
 
 def _show_version(wanted: bool) -> None:

@@ -109,7 +109,7 @@ def ingest(
       srs ingest images/ voxels.zarr --mask mask.nii.gz --table subjects.csv --target diagnosis
     """
     with reported(as_json):
-        from srs.cli.info import describe, render
+        from srs.cli.info import render
         from srs.ingest import ingest as write_store
 
         started = monotonic()
@@ -124,7 +124,7 @@ def ingest(
                     *progress.describe_ingest(done, n, monotonic() - started)
                 ),
             )  # fmt: skip
-        about = describe(written)
+        about = written.describe()
         typer.echo(json.dumps(about, indent=1) if as_json else render(about))
 
 

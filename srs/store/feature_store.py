@@ -20,6 +20,7 @@ import zarr
 
 from srs.errors import InputError, StoreError
 from srs.store import layout, packing
+from srs.store.description import describe_store
 from srs.store.layout import Annotation, Manifest, Target
 from srs.store.remote import RemoteObjects, first_line, is_remote
 
@@ -153,6 +154,10 @@ class FeatureStore:
         if "samples" not in self._group:
             return [str(i) for i in range(self.n_samples)]
         return self._strings("samples")
+
+    def describe(self) -> dict[str, Any]:
+        """Sizes, kinds, targets, fingerprint and notices, as JSON values."""
+        return describe_store(self)
 
     @property
     def target_names(self) -> tuple[str, ...]:
