@@ -67,17 +67,14 @@ def _lines(title: str) -> Show:
 
 def describe_run(progress: Progress) -> tuple[float | None, str]:
     """Share done and text of a run's progress."""
-    from srs.report.text import count, duration
+    from srs.report.text import describe_trees
 
-    text = (
-        f"{count(progress.n_trees, 'tree')}, {progress.n_passes:.1f} passes, "
-        f"{progress.n_relevant:,} found"
-    )
     left = progress.remaining_seconds
+    text = describe_trees(progress.n_trees, progress.n_passes, progress.n_relevant, left)
     if left is None:
         return None, text
     total = progress.seconds + left
-    return (progress.seconds / total if total else None), f"{text}, about {duration(left)} left"
+    return (progress.seconds / total if total else None), text
 
 
 def round_line(progress: Progress, as_json: bool) -> str:
