@@ -140,7 +140,6 @@ def load_result(folder: str | os.PathLike[str]) -> Result:
 
 def make_result(document: Any, table: pa.Table, where: str) -> Result:
     """The result of a document and its table; InputError names `where` if it is none of ours."""
-    known = {"format": FORMAT, "schema_version": SCHEMA_VERSION}
-    if not isinstance(document, dict) or known.items() - document.items():
+    if document.get("format") != FORMAT or document.get("schema_version") != SCHEMA_VERSION:
         raise InputError(f"{where} is not a result that this version of srs can read.")
     return Result(document, table)

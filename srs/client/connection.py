@@ -49,11 +49,11 @@ class Connection:
             headers["Authorization"] = f"Bearer {api_key}"
         self.url = url.rstrip("/")
         self._patience = patience
+        self._timeout = timeout
         try:
             # No redirects: the key would travel to wherever the answer points.
             self._http = httpx.Client(
                 base_url=self.url, headers=headers, follow_redirects=False,
-                timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0)),
             )  # fmt: skip
         except (httpx.InvalidURL, UnicodeError) as error:
             raise InputError(f"{url!r} is not an address of a service: {error}") from None
@@ -62,6 +62,10 @@ class Connection:
 
     def close(self) -> None:
         self._http.close()
+
+    def _patient(self, read: float) -> httpx.Timeout:
+        """Wait so long for an answer, and less for a connection."""
+        return httpx.Timeout(self._timeout, connect=min(self._timeout, 10.0), read=read)
 
     def get(
         self, path: str, params: Mapping[str, Any] | None = None,
@@ -90,9 +94,7 @@ class Connection:
         more_seconds: float | None = None, **request: Any,
     ) -> httpx.Response:  # fmt: skip
         tries = Tries(self._patience)
-        timeout = self._http.timeout
-        if more_seconds is not None:
-            timeout = httpx.Timeout(timeout, read=(timeout.read or 60.0) + more_seconds)
+        timeout = self._patient(self._timeout + (more_seconds or 0.0))
         while True:
             try:
                 body = {} if content is None else {"content": content()}
@@ -110,7 +112,7 @@ class Connection:
     @contextmanager
     def stream(self, path: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
         """An open response; one try: whoever reads it knows where to go on."""
-        timeout = httpx.Timeout(self._http.timeout, read=STREAM_SILENCE)
+        timeout = self._patient(STREAM_SILENCE)
         with self._http.stream("GET", path, headers=headers, timeout=timeout) as response:
             if not response.is_success:
                 response.read()

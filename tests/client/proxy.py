@@ -17,8 +17,7 @@ class Proxy:
     n_connections  so far
     """
 
-    def __init__(self, port: int | None) -> None:
-        assert port is not None
+    def __init__(self, port: int) -> None:
         self._port = port
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"

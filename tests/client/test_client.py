@@ -22,16 +22,15 @@ from srs.errors import (
     UnavailableError,
 )
 from tests.client.conftest import LONG, SHORT
-from tests.serving import HOSTILE_NAME, Service
+from tests.client.stores import HOSTILE_NAME
+from tests.service.server import Server, without_measured
 
 
-def test_a_result_is_what_select_gives(done: Job, service: Service, tmp_path: Path) -> None:
+def test_a_result_is_what_select_gives(done: Job, service: Server, tmp_path: Path) -> None:
     """Guards the promise: the same bytes as a run here, but for what was measured."""
     found = done.result()
-    here = srs.select(service.stores / "small.zarr", **SHORT)
-    assert {k: v for k, v in found.document.items() if k != "measured"} == {
-        k: v for k, v in here.document.items() if k != "measured"
-    }
+    here = srs.select(service.folder / "stores" / "small.zarr", **SHORT)
+    assert without_measured(dict(found.document)) == without_measured(dict(here.document))
     assert found.table.equals(here.table)
     assert set(found.relevant_names) == {"f7", HOSTILE_NAME}
     folder = done.save(tmp_path / "run")
@@ -139,7 +138,7 @@ def test_a_plan_and_a_job_that_does_not_fit(client: Client, dataset: Dataset) ->
         assert caught.value.needed_mem > caught.value.allowed_mem == 50_000_000
 
 
-def test_who_asks(client: Client, service: Service) -> None:
+def test_who_asks(client: Client, service: Server) -> None:
     assert client.whoami()["user"] == "admin"
     with (
         Client(service.url, "srs_wrong") as stranger,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -11,7 +10,7 @@ from srs.client import Client, Dataset, Job
 from srs.errors import ConflictError, ServiceError, UnavailableError
 from tests.client.conftest import SHORT
 from tests.client.proxy import Proxy, answer
-from tests.serving import served, write_store
+from tests.client.stores import served, write_store
 
 
 def test_a_lost_answer_to_a_submission_makes_no_second_job(
@@ -82,14 +81,14 @@ def test_other_answers_are_final(
 
 @pytest.mark.fault
 def test_a_watcher_outlives_a_restart_of_the_service(tmp_path: Path) -> None:
-    with served(tmp_path) as service:
-        write_store(service.stores / "small.zarr", 500)
-        client = Client(service.url, service.key)
+    with served(tmp_path) as service, Client(service.url, service.key) as client:
+        write_store(tmp_path / "stores" / "small.zarr", 500)
         dataset = client.datasets.register("small.zarr")
         job = client.jobs.submit(dataset, max_seconds=4.0, memory="512MB")
         events = job.events()
         seen = [next(e for e in events if e.kind == "progress")]
-    with served(tmp_path, port=urlsplit(service.url).port or 0), client:
+        service.kill()
+        service.start()
         seen += events
         assert seen[-1].data["status"] == "SUCCEEDED"
         numbers = [e.number for e in seen]
