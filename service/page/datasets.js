@@ -61,7 +61,7 @@ function about(dataset) {
   const targets = dataset.targets.map((t) => t.name).join(", ");
   return [
     `${count(dataset.n_features, "feature")} × ${count(dataset.n_samples, "sample")}`,
-    targets ? [" · target ", name(targets)] : " · no target",
+    targets ? [" · target: ", name(targets)] : " · no target",
     dataset.any_missing ? " · with missing values" : "",
     dataset.n_bytes ? ` · ${bytes(dataset.n_bytes)}` : "", ` · ${moment(dataset.created_at)}`,
     dataset.notices?.length ? h("div", {}, `Notice: ${dataset.notices.join("; ")}`) : null,

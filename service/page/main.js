@@ -122,6 +122,7 @@ function showSignIn() {
     } } },
     h("h1", { tabindex: "-1" }, "Sign in"),
     h("p", { class: "quiet" }, "Which features matter, when there are more than memory holds."), wrong,
+    h("input", { name: "user", autocomplete: "username", value: "srs", hidden: true }),
     field("API key", key, "Your administrator makes one with `srs keys create`. It is exchanged for a " +
       "session, and not kept by this page."),
     h("button", { class: "button first", type: "submit" }, "Sign in"),

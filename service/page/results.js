@@ -81,13 +81,15 @@ export function explanationPart(job) {
   return h("div", {},
     h("dl", { class: "cards" }, card("Features explained", number(job.summary.n_features)),
       card("Analyses", number(job.summary.analyses.length)), card("Time", duration(job.summary.seconds))),
-    sections, downloads(job, null, "explain"));
+    h("div", { class: "plots" }, sections), downloads(job, null, "explain"));
 }
 
 function analysisPart(job, analysis) {
   const path = `/v1/jobs/${job.id}/analyses/${analysis}`;
   const plot = h("div", {}, loading("Drawing…"));
-  const table = new PagedTable(path, ANALYSIS_COLUMNS, "-value", analysis);
+  const table = h("details", { on: { toggle: () => {
+    if (table.children.length < 2) table.append(new PagedTable(path, ANALYSIS_COLUMNS, "-value", analysis).node);
+  } } }, h("summary", {}, "Table"));
   get(path + query({ sort: "-value", limit: TOP })).then((page) => {
     const rows = page.items.filter((r) => r.value !== null)
       .map((r) => ({ name: r.part ? `${r.feature} · ${r.part}` : r.feature, value: r.value, error: r.error }));
@@ -96,7 +98,7 @@ function analysisPart(job, analysis) {
   }).catch((error) => plot.replaceChildren(problem(error)));
   return h("section", { class: "panel", "aria-labelledby": `analysis-${analysis}` },
     h("h2", { id: `analysis-${analysis}` }, analysis), plot,
-    h("details", {}, h("summary", {}, "Table"), table.node),
+    table,
     h("div", { class: "actions" }, saver("CSV", path, "text/csv", `${analysis}.csv`),
       saver("Parquet", path, PARQUET, `${analysis}.parquet`)));
 }

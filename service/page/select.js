@@ -26,8 +26,8 @@ class Form {
   constructor(datasets, chosen) {
     this.datasets = new Map(datasets.map((d) => [d.id, d]));
     this.dataset = options(h("select", { name: "dataset" }), datasets.map((d) => [d.id, d.name]), chosen);
+    this.datasetField = field("Dataset", this.dataset, " ");
     this.target = h("select", { name: "target" });
-    this.about = h("p", { class: "hint" });
     this.fdr = numeric({ name: "fdr", value: "0.1", min: "0.001", max: "0.999", step: "any", required: true });
     this.memory = h("input", { name: "memory", value: "2GB", required: true, autocomplete: "off",
       pattern: "[0-9.]+ ?(KB|MB|GB|TB|KiB|MiB|GiB|TiB)", title: "An amount, as 512MB or 2GB" });
@@ -55,7 +55,7 @@ class Form {
         if (event.target !== this.label) this.planSoon(PLAN_AFTER);
       },
     } },
-    field("Dataset", this.dataset), this.about,
+    this.datasetField,
     field("Target", this.target, "What the features are to explain."),
     h("div", { class: "fields" },
       field("False discovery rate", this.fdr, "Share of the list that may be false: 0.1 is 10 %."),
@@ -76,7 +76,7 @@ class Form {
 
   showDataset() {
     const dataset = this.datasets.get(this.dataset.value);
-    this.about.textContent =
+    this.datasetField.querySelector(".hint").textContent =
       `${count(dataset.n_features, "feature")} × ${count(dataset.n_samples, "sample")}`;
     options(this.target, dataset.targets.map((t) => [t.name, describeTarget(t)]), null);
     this.start.disabled = !dataset.targets.length;

@@ -40,7 +40,7 @@ export class PagedTable {
     this.state = h("div");
     this.node = h(
       "div", {}, this.tools(), this.state,
-      h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+      h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table: ${caption}` },
         h("table", {}, h("caption", { class: "unseen" }, caption), h("thead", {}, h("tr", {}, this.heads)),
           this.body)),
       h("div", { class: "foot" }, this.count, h("div", { class: "actions" }, this.before, this.after)),

@@ -17,12 +17,10 @@ Show = Callable[[float | None, str], None]
 
 
 @contextmanager
-def shown(title: str, quiet: bool) -> Iterator[Show]:
+def shown(title: str, quiet: bool, compiles: bool = True) -> Iterator[Show]:
     """A function that shows a share done (None: unknown) and a text."""
-    from srs.kernels import is_compiled
-
-    if not quiet and not is_compiled():
-        print("compiling for this machine: once, about half a minute", file=sys.stderr, flush=True)
+    if compiles and not quiet:
+        _tell_of_compiling()
     if quiet:
         yield lambda _share, _text: None
     elif sys.stderr.isatty():
@@ -30,6 +28,13 @@ def shown(title: str, quiet: bool) -> Iterator[Show]:
             yield show
     else:
         yield _lines(title)
+
+
+def _tell_of_compiling() -> None:
+    from srs.kernels import is_compiled
+
+    if not is_compiled():
+        print("compiling for this machine: once, about half a minute", file=sys.stderr, flush=True)
 
 
 @contextmanager

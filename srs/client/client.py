@@ -32,7 +32,12 @@ class Client:
     """
 
     def __init__(
-        self, url: str, api_key: str | None = None, *, timeout: float = 120.0, patience: float = 60.0
+        self,
+        url: str,
+        api_key: str | None = None,
+        *,
+        timeout: float = 120.0,
+        patience: float = 60.0,
     ) -> None:
         self._connection = Connection(url, api_key, timeout, patience)
         self.datasets = Datasets(self._connection)

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 WAIT_SECONDS = 60
 FLAGS = (
@@ -59,8 +62,6 @@ class Browser:
 
     def see(self, css: str, text: str = "", seconds: float = WAIT_SECONDS) -> WebElement:
         """Wait until such an element is shown."""
-        from selenium.common.exceptions import StaleElementReferenceException
-
         wait = WebDriverWait(
             self.driver, seconds, ignored_exceptions=[StaleElementReferenceException]
         )
@@ -87,6 +88,20 @@ class Browser:
         if control.get_attribute("type") != "file":
             control.clear()
         control.send_keys(text)
+
+    def click_label(self, text: str) -> None:
+        """A radio button or check box by its label."""
+        self.see("label", text).click()
+
+    def choose(self, label: str, text: str) -> None:
+        """An option of a list."""
+        Select(self.field(label)).select_by_visible_text(text)
+
+    def press_tab(self) -> None:
+        ActionChains(self.driver).send_keys(Keys.TAB).perform()
+
+    def press_enter(self) -> None:
+        ActionChains(self.driver).send_keys(Keys.ENTER).perform()
 
     def column(self, number: int) -> list[str]:
         """The cells of a column of the table that is shown, from 1."""
