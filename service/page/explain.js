@@ -4,19 +4,19 @@ import { datasetsById, get, newKey, post } from "./api.js";
 import { choice, field, h, name, problem, say } from "./dom.js";
 import { count, jobTitle } from "./text.js";
 
-// name, what it answers, what its value is (null: it takes none), whether the value must be given
+// name, and what it answers; "context" takes a value
 const ANALYSES = [
-  ["mdi", "How much a forest uses a feature", null],
-  ["mda", "How much worse it predicts without a feature", null],
-  ["label-permutation", "Could that be chance", null],
-  ["per-class", "Which features tell one class from all others", null],
-  ["umfi", "What a feature tells at most, shared or not", null],
-  ["vote-shift", "Do votes of trees change when a feature is shuffled", null],
-  ["one-probe", "Is it ranked above a random feature", null],
-  ["conditional-error-rate", "How far down the ranking is it safe to go", null],
-  ["mci", "What a feature tells at most, over all sets", null],
-  ["network", "Which features tell which", null],
-  ["context", "Does a feature tell more, or less, in a context", "context"],
+  ["mdi", "How much a forest uses a feature"],
+  ["mda", "How much worse it predicts without a feature"],
+  ["label-permutation", "Could that be chance"],
+  ["per-class", "Which features tell one class from all others"],
+  ["umfi", "What a feature tells at most, shared or not"],
+  ["vote-shift", "Do votes of trees change when a feature is shuffled"],
+  ["one-probe", "Is it ranked above a random feature"],
+  ["conditional-error-rate", "How far down the ranking is it safe to go"],
+  ["mci", "What a feature tells at most, over all sets"],
+  ["network", "Which features tell which"],
+  ["context", "Does a feature tell more, or less, in a context"],
 ];
 const FIRST = new Set(["mdi", "mda", "label-permutation"]);
 
@@ -36,7 +36,8 @@ export async function explainView(_parts, params) {
     contextField.hidden = !form.querySelector("input[value=context]").checked;
   } } },
   h("fieldset", {}, h("legend", {}, "Analyses"),
-    ANALYSES.map(([value, hint]) => choice("checkbox", "analysis", value, value, hint, FIRST.has(value)))),
+    h("div", { class: "fields" }, ANALYSES.map(([value, hint]) =>
+      choice("checkbox", "analysis", value, value, hint, FIRST.has(value))))),
   contextField, h("div", { class: "fields" }, field("Trees", trees), field("Seed", seed)),
   field("Name of the job (optional)", label), said,
   h("div", { class: "actions" }, button, h("a", { class: "button", href: `#/jobs/${job.id}` }, "Back")));

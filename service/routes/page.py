@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Response
 
 from service.errors import NotFound
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, tags=["page"])
 
 FOLDER = Path(__file__).resolve().parents[1] / "page"
 MEDIA_TYPES = {
