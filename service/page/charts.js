@@ -3,7 +3,11 @@
 import { h, svg } from "./dom.js";
 import { number } from "./text.js";
 
-const W = 560, H = 250, LEFT = 52, RIGHT = 14, TOP = 12, BOTTOM = 40;
+const H = 250, LEFT = 52, RIGHT = 14, TOP = 12, BOTTOM = 40;
+const phone = matchMedia("(max-width: 40rem)");
+
+// Fewer units across on a phone: letters keep their size.
+const width = () => (phone.matches ? 380 : 560);
 
 function niceTicks(high, most = 5, wholeOnly = false) {
   const rough = Math.max(high / most, wholeOnly ? 1 : 1e-12);
@@ -14,11 +18,12 @@ function niceTicks(high, most = 5, wholeOnly = false) {
   return ticks;
 }
 
-// The frame of a plot with axes from 0; `place` maps values to 0..1 along the upward axis.
+// The frame of a plot with axes from 0; `y.place` maps values to 0..1 along the upward axis.
 function frame(label, x, y, content) {
+  const W = width();
   const across = (v) => LEFT + (W - LEFT - RIGHT) * (v / x.high);
   const up = (v) => H - BOTTOM - (H - TOP - BOTTOM) * (y.place ? y.place(v) : v / y.high);
-  const xTicks = x.ticks ?? niceTicks(x.high, 6, x.whole);
+  const xTicks = niceTicks(x.high, W / 95, x.whole);
   const yTicks = y.ticks ?? niceTicks(y.high, 4, y.whole);
   return svg(
     "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": label },
@@ -83,7 +88,8 @@ const shorten = (text, most) => (text.length > most ? `${text.slice(0, most - 1)
 
 // Bars of {name, value, error}: whiskers are two errors.
 export function bars(rows, label) {
-  const left = 170, right = 62, step = 24;
+  const W = width();
+  const left = W * 0.32, right = 62, step = 24;
   const reach = Math.max(...rows.map((r) => Math.abs(r.value) + 2 * (r.error ?? 0)), 1e-12);
   const scale = (W - left - right) / reach;
   return svg(
@@ -96,7 +102,7 @@ export function bars(rows, label) {
       return svg(
         "g", {}, svg("title", {}, `${row.name}: ${number(row.value)}`),
         svg("text", { class: "name", x: left - 8, y: y + 15, "text-anchor": "end" },
-          shorten(row.name, 22)),
+          shorten(row.name, Math.round(W / 26))),
         svg("rect", { class: "bar", x: left, y: y + 3, width: Math.max(end - left, 1), height: 15, rx: 2 }),
         row.error ? svg("path", { class: "whisker", d: `M${near},${y + 10.5}H${far}` }) : null,
         svg("text", { x: far + 6, y: y + 15 }, number(row.value)),

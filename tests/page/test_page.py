@@ -61,7 +61,8 @@ def test_from_a_dataset_to_its_features(calm: Browser) -> None:
     calm.see(".card", "Relevant features")
     calm.see("tbody tr")
     assert set(calm.column(1)) == {"f7", HOSTILE_NAME}
-    assert len(calm.driver.find_elements("css selector", "svg[role=img]")) == 5
+    calm.see(".plots svg")
+    assert calm.run("return document.querySelectorAll('.plots svg[role=img]').length") == 5
 
     calm.choose("Show", "All features")
     calm.see(".foot", "1 to 25 of 2,000")
