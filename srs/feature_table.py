@@ -79,6 +79,23 @@ class SavedTable:
 
 
 @dataclass(frozen=True)
+class WholeTable:
+    """The table as Arrow has it, such as one that came over a network."""
+
+    rows: pa.Table
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.rows.schema
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """See `FeatureTable`."""
+        rows = self.rows if columns is None else self.rows.select(columns)
+        for start in range(0, max(len(rows), 1), PIECE_ROWS):
+            yield rows.slice(start, PIECE_ROWS)
+
+
+@dataclass(frozen=True)
 class HeldTable:
     """The table in memory, as numbers.
 

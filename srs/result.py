@@ -175,6 +175,11 @@ def load_result(folder: str | os.PathLike[str]) -> Result:
         raise InputError(f"{folder} has no result: {error.filename} is missing.") from None
     except (ValueError, OSError) as error:
         raise InputError(f"the result in {folder} is damaged: {error}") from None
+    return make_result(document, SavedTable(Path(folder) / TABLE_NAME), str(path))
+
+
+def make_result(document: Any, table: FeatureTable, where: str) -> Result:
+    """The result of a document and its table; InputError names `where` if it is none of ours."""
     if document.get("format") != FORMAT or document.get("schema_version") != SCHEMA_VERSION:
-        raise InputError(f"{path} is not a result that this version of srs can read.")
-    return Result(document, SavedTable(Path(folder) / TABLE_NAME))
+        raise InputError(f"{where} is not a result that this version of srs can read.")
+    return Result(document, table)

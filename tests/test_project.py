@@ -24,7 +24,7 @@ LEVELS = {
     "strata": 2, "state": 2, "stopping": 2, "decision": 2, "checkpoint": 2, "report": 2,
     "ingest": 3, "context": 3, "batch": 3, "result": 3, "basis": 3,
     "worker": 4, "conclusion": 4, "run": 4, "importance": 4,
-    "explanation": 5, "selection": 5, "planning": 5, "export": 5,
+    "explanation": 5, "selection": 5, "planning": 5, "export": 5, "client": 5,
     "selector": 6, "cli": 7, "demo": 7,
 }  # fmt: skip
 # Outside packages that only these rooms may import.
@@ -46,6 +46,7 @@ KEPT_APART = {
     "pydantic": {"cli"},
     "fastapi": set(),  # the service's alone
     "psycopg": set(),
+    "httpx": {"client"},
 }
 
 
