@@ -62,7 +62,9 @@ def test_links_commands_and_figures_exist(name: str):
     } | {"srs_jobs", "srs_jobs_active"}
     named = set(re.findall(r"\bsrs_[a-z_]+[a-z]\b", text))
     assert named <= given, named - given
-    commands = set(re.findall(r"(?:^|`|bin/)srs (serve|select|plan|keys \w+)(.*?)(?:`|$)", text, re.M))
+    commands = set(
+        re.findall(r"(?:^|`|bin/)srs (serve|select|plan|keys \w+)(.*?)(?:`|$)", text, re.M)
+    )
     for command, rest in commands:
         shown = subprocess.run(
             [sys.executable, "-m", "srs.cli", *command.split(), "--help"], check=True,
