@@ -233,3 +233,9 @@ def test_secrets_hold_what_pods_name(given: tuple[str, ...]):
         assert set(keys[name]) == {"ca.pem", "cert.pem", "key.pem"}
     for name, key in re.findall(r"secretKeyRef: {name: ([\w-]+), key: (\w+)}", text):
         assert key in keys[name]
+
+
+def test_certificates_are_renewed_without_a_new_password():
+    made = read_resources(run_script(FOLDER / "make-secrets", "--tls").stdout)
+    names = [secret["metadata"]["name"] for secret in made]
+    assert names == ["srs-tls-service", "srs-tls-scheduler", "srs-tls-worker"]
