@@ -74,7 +74,7 @@ class Composed:
         return done.returncode == 0
 
     def await_health(self, name: str) -> None:
-        end = monotonic() + 120
+        end = monotonic() + 600
         while not self.is_healthy(name):
             assert monotonic() < end, (self._folder / f"{name}.log").read_text()
             sleep(0.5)
@@ -123,7 +123,7 @@ def test_a_job_on_what_the_file_starts(
     ) as client:  # fmt: skip
         request = {"kind": "select", "dataset_id": register(client, "s.zarr"), "settings": SETTINGS}
         job_id = client.post("/v1/jobs", json=request).json()["id"]
-        job = wait_for(client, job_id, seconds=240)
+        job = wait_for(client, job_id, seconds=900)
         assert job["status"] == "SUCCEEDED", job
         found = client.get(f"/v1/jobs/{job_id}/result").json()
     expected: Any = srs.select(tmp_path / "s.zarr", threads=1, **SETTINGS).document  # type: ignore[arg-type]

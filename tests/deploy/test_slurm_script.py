@@ -52,7 +52,7 @@ def test_a_stopped_script_goes_on_by_itself_to_the_same_result(slurm, tmp_path):
     await_file(tmp_path / "out" / "checkpoint.npz", log)
     subprocess.run(["scancel", "--signal=TERM", "--batch", job], env=environment, check=True)
     await_file(tmp_path / "out" / "result.json", log)
-    await_empty_queue(environment, 120)
+    await_empty_queue(environment, 600)
     shown = subprocess.run(
         ["scontrol", "show", "job", job], env=environment, capture_output=True, text=True,
         check=True,
@@ -71,7 +71,7 @@ def write_programs(folder: Path) -> Path:
     return programs
 
 
-def await_file(path: Path, log: Path, seconds: float = 240) -> None:
+def await_file(path: Path, log: Path, seconds: float = 900) -> None:
     end = monotonic() + seconds
     while not path.exists():
         assert monotonic() < end, log.read_text() if log.exists() else "no log"
