@@ -68,7 +68,7 @@ def test_what_is_copied_is_sent_to_the_engine():
 
 
 class Replay:
-    """Runs the steps of the first stage below a folder that stands for /."""
+    """Runs steps below a folder that stands for /."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -77,7 +77,7 @@ class Replay:
         self.folder = root
 
     def moved(self, text: str) -> str:
-        return re.sub(r"(?<![\w.])/(opt/srs|src)\b", rf"{self.root}/\1", text)
+        return re.sub(r"(?<![\w.])/(opt/srs|src|var/lib/srs|tls)\b", rf"{self.root}/\1", text)
 
     def run(self, steps: list[tuple[str, str]]) -> None:
         for step, rest in steps:
@@ -119,13 +119,14 @@ class Replay:
 
 @pytest.fixture(scope="module")
 def image() -> Iterator[Replay]:
-    """The first stage, built; owned by the image's user if we may."""
+    """Both stages in one folder, owned by the image's user if we may."""
     root = Path(tempfile.mkdtemp(prefix="srs-image-"))
     root.chmod(0o755)
     try:
         replay = Replay(root)
         replay.run(split_stages()[0])
         if os.getuid() == 0:
+            replay.run([step for step in split_stages()[1] if step[0] == "RUN"])
             subprocess.run(["chown", "-R", f"{USER}:{USER}", root / "opt"], check=True)
         yield replay
     finally:

@@ -9,14 +9,15 @@ from time import monotonic, sleep
 
 import pytest
 
+import srs
 from srs.executors.jobs import JobCluster
-from tests.cli.conftest import run_srs
 from tests.cli.test_commands import outcome
 from tests.deploy.tools import DEPLOY, ROOT
 from tests.executors.conftest import make_chunky
 from tests.executors.slurm import await_empty_queue, needs_slurm, slurm  # noqa: F401
 
-OPTIONS = ["--max-passes", "40", "--subspace-size", "64", "--memory", "600MB", "--seed", "1"]
+SETTINGS = {"max_passes": 40, "subspace_size": 64, "memory": "600MB", "seed": 1}
+OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in SETTINGS.items()]
 
 
 def test_the_example_is_what_the_command_takes():
@@ -40,9 +41,9 @@ def test_a_stopped_script_goes_on_by_itself_to_the_same_result(slurm, tmp_path):
         "SRS_CLUSTER_CONFIG": str(tmp_path / "slurm.toml"),
         "SRS_MAKE_CERTIFICATES": str(DEPLOY / "tls" / "make-certificates"),
     }  # fmt: skip
-    run_srs("select", store, "--out", tmp_path / "threads", *OPTIONS)
+    srs.select(store, **SETTINGS).save(tmp_path / "threads")
     submitted = subprocess.run(
-        ["sbatch", "--parsable", "--mem=0", DEPLOY / "slurm" / "select.sbatch", store,
+        ["sbatch", "--parsable", DEPLOY / "slurm" / "select.sbatch", store,
          tmp_path / "out", *OPTIONS],
         cwd=work, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
