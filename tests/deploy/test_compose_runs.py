@@ -5,6 +5,7 @@ health checks, TLS inside, PostgreSQL; names of hosts and folders are replaced.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ import pytest
 import srs
 from service.job_store import open_job_store
 from tests.deploy.test_compose import SERVICES, read_env
-from tests.deploy.tools import ENVIRONMENT, ROOT, run_script
+from tests.deploy.tools import ENVIRONMENT, run_script
 from tests.executors.conftest import make_chunky
 from tests.executors.processes import free_port
 from tests.service.server import register, wait_for, without_measured
@@ -37,8 +38,9 @@ class Composed:
         self.ports = {port: str(free_port()) for port in ("8000", "8786", "8787", "8788", "9000",
                                                           "9001")}  # fmt: skip
         self._replaced = {
-            "/tls/": f"{certificates}/", "/var/lib/srs": f"{folder}/data", "/stores": str(folder),
-            "tls://scheduler": "tls://127.0.0.1", "=/tmp": f"={folder}",
+            r"=/tmp$": f"={folder}", r"/tls/(?=\w)": f"{certificates}/", r"^/stores$": str(folder),
+            r"tls://scheduler": "tls://127.0.0.1",
+            **{rf"\b{port}\b": free for port, free in self.ports.items()},
         }  # fmt: skip
         self._url = url
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -47,8 +49,8 @@ class Composed:
         for name, value in self._values.items():
             for end in ("}", ":-1}", ":-2}", ":?run ./prepare first}"):
                 text = text.replace(f"${{{name}{end}", value)
-        for old, new in (*self._replaced.items(), *self.ports.items()):
-            text = text.replace(old, new)
+        for old, new in self._replaced.items():
+            text = re.sub(old, new, text)
         assert "${" not in text, text
         return text
 
@@ -76,7 +78,9 @@ class Composed:
     def await_health(self, name: str) -> None:
         end = monotonic() + 600
         while not self.is_healthy(name):
-            assert monotonic() < end, (self._folder / f"{name}.log").read_text()
+            log = (self._folder / f"{name}.log").read_text()
+            assert self.processes[name].poll() is None, log
+            assert monotonic() < end, log
             sleep(0.5)
 
     def stop(self) -> None:
@@ -103,16 +107,27 @@ def composed(
         made.stop()
 
 
+def test_scheduler_and_worker_talk_by_tls_only(composed: Composed, certificates: Path) -> None:
+    """Guards the cluster: a stranger gets nowhere, the service's certificate opens it."""
+    assert not composed.is_healthy("scheduler")
+    for name in ("scheduler", "worker"):
+        composed.start(name)
+        composed.await_health(name)
+    port = composed.ports["8786"]
+    assert ask(f"tcp://127.0.0.1:{port}") == "refused"
+    assert ask(f"tls://127.0.0.1:{port}", certificates / "service") == composed.resolve(
+        "1 ${WORKER_LIMIT}"
+    )
+
+
 def test_a_job_on_what_the_file_starts(
     composed: Composed, tmp_path: Path, postgres_url: str
 ) -> None:
-    """Guards the file: its commands start, its checks see it, a job gets its result by TLS."""
-    assert not composed.is_healthy("scheduler")
+    """Guards the file: its commands start, its checks see it, a job gets its result."""
     for name in ("scheduler", "worker", "service"):
         composed.start(name)
     for name in ("scheduler", "worker", "service"):
         composed.await_health(name)
-    refuse_plain(composed.ports["8786"])
     store = open_job_store(postgres_url, tmp_path, 2)
     key = store.keys.create("ann", "", ("read", "write"))[1]
     store.close()
@@ -130,16 +145,27 @@ def test_a_job_on_what_the_file_starts(
     assert without_measured(found)["outcome"] == without_measured(expected)["outcome"]
 
 
-def refuse_plain(port: str) -> None:
-    """A stranger without a certificate, or without TLS, gets nowhere."""
-    program = f"""
+ASK = """
+import sys
+from pathlib import Path
 from distributed import Client
+from srs.executors.launch import read_security
+
+security = read_security(Path(sys.argv[2])) if len(sys.argv) > 2 else None
 try:
-    Client("tcp://127.0.0.1:{port}", timeout=3)
+    with Client(sys.argv[1], timeout=20, security=security) as client:
+        client.wait_for_workers(1)
+        workers = client.scheduler_info()["workers"].values()
+        print(len(workers), *(worker["memory_limit"] for worker in workers))
 except OSError:
     print("refused")
 """
+
+
+def ask(address: str, tls: Path | None = None) -> str:
+    """Workers and their limits as a client with these certificates sees them."""
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    assert "refused" in done.stdout
+        [sys.executable, "-c", ASK, address, *([] if tls is None else [str(tls)])],
+        capture_output=True, text=True, check=True, env=ENVIRONMENT,
+    )  # fmt: skip
+    return done.stdout.strip()
