@@ -19,6 +19,8 @@ export async function jobsView() {
     .map(([value, [text]]) => [value, text])], "");
   const kind = options(h("select"), [["", "All"], ...Object.entries(KIND)], "");
   let limit = 25;
+  let listed = null; // ids of the rows that are there
+  let rows = [];
   let timer = null;
   let closed = false;
 
@@ -32,6 +34,7 @@ export async function jobsView() {
         timer = setTimeout(() => (document.hidden ? wait() : refresh()), FRESH_SECONDS * 1000);
       }
     } catch (error) {
+      listed = null;
       if (!closed) list.replaceChildren(problem(error, refresh));
     }
   }
@@ -41,11 +44,15 @@ export async function jobsView() {
   }
 
   function show(page) {
-    const focused = document.activeElement?.getAttribute("href");
-    list.replaceChildren(page.items.length
-      ? h("div", { class: "panel" }, h("ul", { class: "rows" }, page.items.map((job) => row(job, datasets))))
-      : empty(status.value || kind.value));
-    if (focused) list.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
+    const ids = page.items.map((job) => job.id).join();
+    if (ids !== listed || !ids) {
+      listed = ids;
+      rows = page.items.map((job) => new Row(job, datasets));
+      list.replaceChildren(ids
+        ? h("div", { class: "panel" }, h("ul", { class: "rows" }, rows.map((row) => row.node)))
+        : empty(status.value || kind.value));
+    }
+    page.items.forEach((job, i) => rows[i].show(job));
     more.replaceChildren();
     if (page.next_cursor && limit < 200) {
       more.append(h("button", { class: "button", type: "button", on: { click: () => {
@@ -73,16 +80,25 @@ export async function jobsView() {
   };
 }
 
-function row(job, datasets) {
-  const share = job.progress?.share;
-  const running = job.status === "RUNNING" && typeof share === "number";
-  return h("li", {},
-    h("div", { class: "title" }, h("a", { href: `#/jobs/${job.id}` }, name(jobTitle(job, datasets)))),
-    badge(job.status),
-    h("div", { class: "about" },
-      `${KIND[job.kind]} · `, name(datasets.get(job.dataset_id)?.name ?? "deleted dataset"),
-      ` · ${moment(job.created_at)}${said(job)}`,
-      running && h("progress", { value: share, max: 1, "aria-label": "Share done" })));
+// A row keeps its link while its figures change: a click or the focus is not lost.
+class Row {
+  constructor(job, datasets) {
+    this.dataset = datasets.get(job.dataset_id)?.name ?? "deleted dataset";
+    this.state = h("span");
+    this.about = h("div", { class: "about" });
+    this.node = h("li", {},
+      h("div", { class: "title" }, h("a", { href: `#/jobs/${job.id}` }, name(jobTitle(job, datasets)))),
+      this.state, this.about);
+  }
+
+  show(job) {
+    const share = job.progress?.share;
+    const running = job.status === "RUNNING" && typeof share === "number";
+    this.state.replaceChildren(badge(job.status));
+    this.about.replaceChildren(
+      `${KIND[job.kind]} · `, name(this.dataset), ` · ${moment(job.created_at)}${said(job)}`,
+      running ? h("progress", { value: share, max: 1, "aria-label": "Share done" }) : "");
+  }
 }
 
 function said(job) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -18,7 +18,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-WAIT_SECONDS = 60
+WAIT_SECONDS = 120
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -62,21 +62,26 @@ class Browser:
 
     def see(self, css: str, text: str = "", seconds: float = WAIT_SECONDS) -> WebElement:
         """Wait until such an element is shown."""
-        wait = WebDriverWait(
-            self.driver, seconds, ignored_exceptions=[StaleElementReferenceException]
-        )
-        found = wait.until(lambda _: self.find(css, text), f"no {css} with {text!r}")
-        assert found
-        return found
+        return self._wait(lambda: self.find(css, text), f"no {css} with {text!r}", seconds)
 
     def click(self, text: str) -> None:
         """A button, link or summary by its text."""
-        self.see("button, a, summary", text)
-        for element in self.driver.find_elements(By.CSS_SELECTOR, "button, a, summary"):
-            if element.is_displayed() and element.text.strip() == text:
-                element.click()
-                return
-        self.see("button, a, summary", text).click()
+
+        def press() -> bool:
+            for element in self.driver.find_elements(By.CSS_SELECTOR, "button, a, summary"):
+                if element.is_displayed() and element.text.splitlines()[:1] == [text]:
+                    element.click()
+                    return True
+            return False
+
+        self._wait(press, f"nothing to click on with {text!r}")
+
+    def _wait(self, found: Callable[[], Any], message: str, seconds: float = WAIT_SECONDS) -> Any:
+        """Ask again until there is an answer; what was replaced meanwhile is looked for anew."""
+        wait = WebDriverWait(
+            self.driver, seconds, 0.2, ignored_exceptions=[StaleElementReferenceException]
+        )
+        return wait.until(lambda _: found(), message)
 
     def field(self, label: str) -> WebElement:
         """The control of a label."""
