@@ -15,9 +15,11 @@ demo: $(READY)
 	$(BIN)/python -m srs.demo demo-output
 
 test: $(READY)
+	@tests/system-packages
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-long: $(READY)
+	@tests/system-packages
 	$(BIN)/python -m pytest -m long
 
 lint: $(READY)
