@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from srs.executors.jobs import LIMIT_FACTOR
 from srs.memory import MB, coordinator_projected_mem, parse_bytes, plan_shape
 
-NANNY_MEM = 256 * MB  # Dask's nanny (63 MB measured), the interpreter of health checks, /tmp
-SERVICE_MEM = 1024 * MB  # the service, the process that jobs are forked from, two questions
+NANNY_MEM = 256 * MB  # Dask's nanny (a fresh Dask process: 63 MB), health checks, /tmp; a choice
+SERVICE_MEM = 1024 * MB  # the service, what jobs are forked from, two questions; a choice
 TYPICAL_SAMPLES = 1_000
 
 

@@ -27,12 +27,13 @@ def url(request: pytest.FixtureRequest) -> str | None:
 
 
 @pytest.fixture
-def other_url(url: str | None, cluster: str) -> str | None:
+def other_url(url: str | None, request: pytest.FixtureRequest) -> str | None:
     """An empty database of the same kind."""
     if url is None:
         return None
     import psycopg
 
+    cluster = str(request.getfixturevalue("cluster"))
     with psycopg.connect(cluster, autocommit=True) as connection:
         connection.execute("DROP DATABASE IF EXISTS restored WITH (FORCE)")
         connection.execute("CREATE DATABASE restored")

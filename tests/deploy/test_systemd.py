@@ -51,6 +51,6 @@ def test_an_unknown_setting_is_seen(units: Path):
 
 @pytest.mark.parametrize(("name", "most"), [("srs.service", 15), ("srs-backup.service", 25)])
 def test_units_are_hardened(name: str, most: int):
-    """`systemd-analyze security`: 0 is closed, 100 is open; an unhardened unit has 96."""
+    """`systemd-analyze security`: 0 is closed, 100 is open."""
     done = analyze("security", "--offline=true", f"--threshold={most}", FOLDER / name)
     assert done.returncode == 0, done.stdout[-300:]
