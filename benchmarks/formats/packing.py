@@ -1,4 +1,7 @@
-"""2-bit codes against bytes: size on disk, and time of `select`, on the same genotypes."""
+"""2-bit codes against bytes: size on disk, and CPU time of `select`, on the same genotypes.
+
+CPU time, because both answers are the same bytes and a shared machine moves wall times more.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ import numpy as np
 
 from benchmarks.measure import Line, run_child, temporary_folder
 
-N_SAMPLES, N_FEATURES, MEMORY = 2000, 100_000, "400MB"
-REPEATS = 3
+N_SAMPLES, N_FEATURES, MEMORY = 2000, 50_000, "340MB"
+REPEATS = 2
 WRITE = """
 import json, sys, numpy as np, srs, srs.store.writer
 if sys.argv[3] == "8":
@@ -19,10 +22,11 @@ srs.ingest(sys.argv[1], sys.argv[2], target=np.arange(2000) % 2, memory="1GB")
 print(json.dumps({}))
 """
 SELECT = """
-import json, sys, srs
+import json, sys, time, srs
 srs.select(sys.argv[1], memory=sys.argv[2], max_passes=1)
-r = srs.select(sys.argv[1], memory=sys.argv[2], max_passes=6, patience=10**9)
-print(json.dumps({**r.document["measured"], "relevant": r.relevant_names}))
+start = time.process_time()
+r = srs.select(sys.argv[1], memory=sys.argv[2], max_passes=4, patience=10**9)
+print(json.dumps({"cpu": time.process_time() - start, **r.document["measured"]}))
 """
 
 
@@ -43,10 +47,10 @@ def run() -> Iterator[Line]:
             for _ in range(REPEATS):
                 for bits in best:
                     done = run_child(SELECT, str(folder / f"s{bits}.zarr"), memory)
-                    best[bits] = min(best[bits], done["seconds"])
+                    best[bits] = min(best[bits], done["cpu"])
             yield Line(
                 f"select, {what}: 2 bits against bytes",
-                f"{best['2']:.2f} s against {best['8']:.2f} s: {best['2'] / best['8']:.2f}",
+                f"CPU {best['2']:.2f} s against {best['8']:.2f} s: {best['2'] / best['8']:.2f}",
                 "not slower (1.05)", best["2"] <= 1.05 * best["8"],
             )  # fmt: skip
 

@@ -14,7 +14,7 @@ import pandas as pd
 from srs.errors import SourceError
 from srs.ingest.arrays import check_shape
 from srs.ingest.block import SMALL_DTYPES, ColumnBlock, Source, Wanted
-from srs.ingest.columns import parse_column
+from srs.ingest.columns import Column, parse_column
 from srs.ingest.matrix import MatrixSource
 from srs.store.layout import Annotation
 
@@ -46,13 +46,13 @@ class FrameMatrix:
 
 
 class TableSource:
-    """A Source whose columns have types of their own, given by `fetch(ids)` as Series."""
+    """A Source whose columns have types of their own, given parsed by `fetch(ids)`."""
 
     def __init__(
         self,
         shape: tuple[int, int],
         names: Sequence[str] | None,
-        fetch: Callable[[np.ndarray], Iterator[pd.Series[Any]]],
+        fetch: Callable[[np.ndarray], Iterator[Column]],
         targets: Callable[[str], Any],
         dtype: np.dtype[Any],
         record: Mapping[str, Any],
@@ -78,19 +78,14 @@ class TableSource:
         values = np.empty((len(ids), self.n_samples), self.dtype)
         kinds = np.zeros(len(ids), np.uint8)
         labels = {}
-        for i, series in enumerate(self._fetch(ids)):
-            column = parse_column(series, self._name(first + i))
+        for i, column in enumerate(self._fetch(ids)):
             values[i], kinds[i] = column.values, column.kind
             if column.labels:
                 labels[first + i] = column.labels
         return ColumnBlock(first, values, kinds, labels)
 
-    def _name(self, feature_id: int) -> str:
-        return f"f{feature_id}" if self.names is None else self.names[feature_id]
-
     def read(self, feature_ids: np.ndarray) -> np.ndarray:
-        columns = self._fetch(feature_ids)
-        return np.stack([parse_column(series, str(series.name)).values for series in columns])
+        return np.stack([column.values for column in self._fetch(feature_ids)])
 
     def column(self, name: str) -> Any:
         return self._targets(name)
@@ -118,7 +113,8 @@ def open_frame(frame: pd.DataFrame, wanted: Wanted) -> Source:
     else:
         source = TableSource(
             (len(frame), len(columns)), names,
-            lambda ids: (frame.iloc[:, columns[i]] for i in ids),
+            lambda ids: (parse_column(frame.iloc[:, columns[i]], labels[columns[i]]
+                                      if names is not None else f"f{i}") for i in ids),
             targets, _common_dtype(dtypes), record,
         )  # fmt: skip
     source.names = names
