@@ -12,7 +12,7 @@ class Proxy:
     """Forwards connections to a port of this machine.
 
     lose_answers   so many of the next connections pass their request on and lose the answer
-    cut_after      bytes of an answer after which connections are cut; None: never
+    cut_after      bytes after which connections are cut, within an event or not; None: never
     canned         answers to the next requests, instead of the service's
     n_connections  so far
     """
@@ -63,9 +63,10 @@ class Proxy:
                 if self.lose_answers > 0:
                     self.lose_answers -= 1
                     return
+                left = len(data) if self.cut_after is None else max(self.cut_after - passed, 0)
+                near.sendall(data[:left])
                 passed += len(data)
-                near.sendall(data)
-                if self.cut_after is not None and passed > self.cut_after:
+                if left < len(data):
                     return
 
 
