@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 from pathlib import Path
 
 import numpy as np
@@ -85,12 +84,10 @@ def write_hdf5(path: Path, **options: object) -> None:
 
 
 def write_csv_gz(path: Path, n_features: int, n_samples: int) -> None:
-    frame = pd.DataFrame(dense(n_features, n_samples).round(4))
-    frame.columns = [f"g{i}" for i in range(n_features)]
-    text = io.StringIO()
-    frame.to_csv(text, index=False)
-    with gzip.open(path, "wt", compresslevel=6) as file:
-        file.write(text.getvalue())
+    with gzip.open(path, "wt", compresslevel=1) as file:
+        file.write(",".join(f"g{i}" for i in range(n_features)) + "\n")
+        for row in dense(n_features, n_samples):
+            file.write(",".join([f"{value:.4f}" for value in row]) + "\n")
 
 
 def write_tables(folder: Path) -> None:

@@ -76,7 +76,7 @@ FORMATS: dict[str, tuple[str, Callable[[Path], Any], Callable[[Path], Any]]] = {
     "parquet": ("x.parquet", lambda p: files.write_tables(p.parent), pq.read_table),
     "feather": ("x.feather", lambda p: files.write_tables(p.parent),
                 lambda p: pyarrow.feather.read_table(p, memory_map=False)),
-    "csv.gz": ("x.csv.gz", lambda p: files.write_csv_gz(p, 100_000, 100), read_csv),
+    "csv.gz": ("x.csv.gz", lambda p: files.write_csv_gz(p, 50_000, 40), read_csv),
     "npz": ("x.npz", lambda p: sparse.save_npz(p, files.counts(10_000)), sparse.load_npz),
     "libsvm": ("x.libsvm", lambda p: dump_svmlight_file(
         files.counts(5000), np.arange(1000) % 2, str(p)), lambda p: load_svmlight_file(str(p))),
