@@ -57,6 +57,17 @@ def test_events_tell_the_whole_story(done: Job) -> None:
     assert list(done.events(after=events[-1].number)) == []
 
 
+def test_waiting_shows_progress(
+    client: Client, dataset: Dataset, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = client.jobs.submit(dataset, seed=1, **SHORT)
+    next(event for event in job.events() if event.kind == "progress")
+    job.wait(progress=True, timeout=120)
+    first, *_, last = capsys.readouterr().err.splitlines()
+    assert first.startswith("select: ")
+    assert last == "select: succeeded"
+
+
 def test_upload_ingest_and_explain(client: Client, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 20))
