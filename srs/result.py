@@ -35,7 +35,8 @@ class Result:
 
     document  what result.json holds, see `srs.report` for its parts
     table     one row a feature: feature_id, name, verdict, p_value, q_value, importance, effect,
-              n_drawn, n_used, pinned, group (see `groups`; null for features in none)
+              n_drawn, n_used, pinned, group (see `groups`; null for features in none); and sets
+              (names of the feature sets that it is in), if the run tested any
     """
 
     document: Mapping[str, Any]
@@ -66,6 +67,18 @@ class Result:
         representative (the first of them). The most important group comes first.
         """
         return list(self._outcome["groups"])
+
+    @property
+    def sets(self) -> pd.DataFrame | None:
+        """One row a tested feature set, in the order given; None if the run tested none.
+
+        Columns: set, verdict, p_value, q_value, n_features, n_relevant (members that are relevant
+        by themselves) and relevant (their ids).
+        """
+        import pandas
+
+        tested = self._outcome.get("sets")
+        return None if tested is None else pandas.DataFrame(tested["rows"])
 
     @cached_property
     def minimal_ids(self) -> np.ndarray:

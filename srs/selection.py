@@ -35,6 +35,7 @@ from srs.memory import (
 )
 from srs.result import FORMAT, SCHEMA_VERSION, Result
 from srs.run import Outcome, Progress, Run
+from srs.sets import FeatureSets, SetDecision, decide_sets, find_sets
 from srs.store import FeatureStore, open_store
 from srs.worker import make_task
 
@@ -56,6 +57,7 @@ def select(
     tls: str | os.PathLike[str] | None = None,
     folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    feature_sets: Any = None,
     **settings: Any,
 ) -> Result:
     """Find the relevant features of a feature store.
@@ -76,6 +78,8 @@ def select(
     tls          folder of ca.pem, cert.pem and key.pem: workers and scheduler talk by TLS
     folder       where checkpoints (and kept trees) go; None: no checkpoints
     resume       continue from the checkpoint in `folder`
+    feature_sets features that belong together and are tested together, too: a mapping from the
+                 names of sets to features, or a file (two columns, feature and set; or .gmt)
     settings     any further field of `srs.config.Settings`
 
     >>> import numpy as np, srs
@@ -100,6 +104,9 @@ def select(
     context = make_context(store, chosen, remote)
     ensure_compiled()
     require_samples(context)
+    sets = None if feature_sets is None else find_sets(feature_sets, store)
+    if sets is not None and mode == "paper":
+        raise SettingsError("paper mode does not test feature sets; use the default mode.")
     path = None if folder is None else Path(folder)
     secured = None if tls is None else Path(tls)
     with open_executor(executor, threads, allowed_mem, secured) as opened:
@@ -107,9 +114,10 @@ def select(
         if resume:
             run.restore()
         outcome = run.run()
+        tested = None if sets is None else (sets, _decide_sets(run, outcome, sets))
         projected = _projected_mem(run.context, opened)
         del run  # and the codes that it keeps: their memory is needed for the table
-        result = make_result(context, outcome, opened, projected)
+        result = make_result(context, outcome, opened, projected, tested)
     if path is not None:
         remove_checkpoint(path)
     return result
@@ -131,12 +139,31 @@ def _make_run(
     return Run(context, executor, folder, on_progress)
 
 
-def make_result(context: Context, outcome: Outcome, executor: Executor, projected: int) -> Result:
+def _decide_sets(run: Run, outcome: Outcome, sets: FeatureSets) -> SetDecision:
+    """Test the sets; the most important relevant features may be carried by their trees."""
+    relevant = outcome.decision.relevant
+    importance = outcome.state.evidence.importance[relevant]
+    most = np.argsort(-importance, kind="stable")[: run.settings.max_carried]
+    carried = np.sort(relevant[most])
+    return decide_sets(sets, outcome.decision, carried, run.settings, run.executor, run.task)
+
+
+def make_result(
+    context: Context,
+    outcome: Outcome,
+    executor: Executor,
+    projected: int,
+    tested: tuple[FeatureSets, SetDecision] | None = None,
+) -> Result:
     """Put what a run found into the order of the source's columns."""
     signals, seconds = _signals(context, outcome)
     table = _feature_table(context, outcome)
     groups, group_of = _groups(context, signals, table)
     table = table.append_column("group", group_of)
+    of_sets = {}
+    if tested is not None:
+        table = table.append_column("sets", _sets_of_features(context.store, tested[0]))
+        of_sets = {"sets": _set_rows(context.store, *tested, outcome)}
     settings = context.settings.to_json()
     target = context.store.target(context.settings.target)
     shape = context.shape
@@ -175,6 +202,7 @@ def make_result(context: Context, outcome: Outcome, executor: Executor, projecte
             "history": [{"n_trees": t, "n_relevant": r} for t, r in outcome.state.history],
             "evidence": _histograms(context, outcome),
             "prediction": _prediction(context, outcome, target.labels),
+            **of_sets,
         },
         "measured": {
             "seconds": round(seconds["total"], 3),
@@ -249,7 +277,7 @@ def _signals(context: Context, outcome: Outcome) -> tuple[Signals, dict[str, flo
     signals = find_signals(
         context.store.read_places, relevant, outcome.state.evidence.importance[relevant],
         context.splits_by_subset, context.target, context.train, context.tree.criterion,
-        context.settings.seed,
+        context.settings.seed, context.samples.subjects,
     )  # fmt: skip
     spent = perf_counter() - started
     total = outcome.seconds["total"] + spent
@@ -271,6 +299,31 @@ def _groups(
              "representative": int(ids[0])}
         )  # fmt: skip
     return groups, pa.array(number, mask=number == 0)
+
+
+def _sets_of_features(store: FeatureStore, sets: FeatureSets) -> pa.Array:
+    """For each feature the names of the sets that it is in."""
+    lists: list[list[str]] = [[] for _ in range(store.n_features)]
+    for name, places in zip(sets.names, sets.places, strict=True):
+        for feature_id in store.feature_ids[places].tolist():
+            lists[feature_id].append(name)
+    return pa.array(lists, pa.list_(pa.string()))
+
+
+def _set_rows(
+    store: FeatureStore, sets: FeatureSets, decided: SetDecision, outcome: Outcome
+) -> dict[str, Any]:
+    """The table of tested sets, in their order."""
+    is_relevant = outcome.decision.verdict == Verdict.RELEVANT
+    rows = [
+        {"set": name, "verdict": Verdict(verdict).name, "p_value": float(p), "q_value": float(q),
+         "n_features": len(places), "n_relevant": int(is_relevant[places].sum()),
+         "relevant": np.sort(store.feature_ids[places[is_relevant[places]]]).tolist()}
+        for name, places, verdict, p, q in zip(
+            sets.names, sets.places, decided.verdict, decided.p_value, decided.q_value,
+            strict=True)
+    ]  # fmt: skip
+    return {"rows": rows, "unknown_features": sets.unknown}
 
 
 def _names(store: FeatureStore, ids: pa.Array) -> pa.Array:
@@ -331,6 +384,8 @@ def _prediction(
     store = context.store
     target = store.target(context.settings.target)
     mean = outcome.state.votes / max(outcome.state.n_trees, 1)
+    if context.samples.offsets is not None:
+        mean = mean + context.samples.offsets[context.held_out, None]
     sample_ids = store.sample_ids
     rows = []
     for row, sample in enumerate(context.held_out):

@@ -120,8 +120,20 @@ def count_left(block, rows, lo, hi, c0, cut, shift, any_missing, lanes, counts):
 
 
 @njit(nogil=True, cache=True)
+def weigh_left(block, rows, lo, hi, c0, cut, shift, weights, counts):
+    """counts[j] += mass of the samples rows[lo:hi] that column j sends left."""
+    width = cut.shape[0]
+    c1 = c0 + width
+    for i in range(lo, hi):
+        a = block[rows[i], c0:c1]
+        w = weights[rows[i]]
+        for j in range(width):
+            counts[j] += w if U8(a[j] + shift[j]) <= cut[j] else np.int32(0)
+
+
+@njit(nogil=True, cache=True)
 def sum_left(block, rows, lo, hi, c0, cut, shift, values, sums):
-    """sums[j] += sum of the target over the samples that column j sends left."""
+    """sums[j] += sum of the (weighted) target over the samples that column j sends left."""
     width = cut.shape[0]
     c1 = c0 + width
     for i in range(lo, hi):
@@ -142,8 +154,8 @@ def draw_subset(key, col, attempt, levels):
 
 
 @njit(nogil=True, cache=True)
-def cut_categories(block, rows, starts, col, j, subset_key, values, criterion, counts, sums,
-                    levels):  # fmt: skip
+def cut_categories(block, rows, starts, col, j, subset_key, values, weights, criterion, counts,
+                   sums, levels):  # fmt: skip
     """Split a categorical column by a random subset of levels; the attempt used, -1 if none."""
     n_segments = starts.shape[0] - 1
     present = np.zeros(256, np.uint8)
@@ -165,8 +177,12 @@ def cut_categories(block, rows, starts, col, j, subset_key, values, criterion, c
         return -1
     for s in range(n_segments):
         in_left = 0
-        for i in range(starts[s], starts[s + 1]):
-            in_left += levels[block[rows[i], col]]
+        if weights.shape[0]:
+            for i in range(starts[s], starts[s + 1]):
+                in_left += levels[block[rows[i], col]] * np.int64(weights[rows[i]])
+        else:
+            for i in range(starts[s], starts[s + 1]):
+                in_left += levels[block[rows[i], col]]
         counts[s, j] = in_left
     if criterion == VARIANCE:
         total = 0.0
@@ -178,18 +194,19 @@ def cut_categories(block, rows, starts, col, j, subset_key, values, criterion, c
 
 
 @njit(nogil=True, cache=True)
-def list_levels(block, rows, starts, col, values, criterion, codes, segments, ys, hist, counts,
-                sums):  # fmt: skip
+def list_levels(block, rows, starts, col, values, weights, criterion, codes, segments, ys, hist,
+                counts, sums):  # fmt: skip
     """Levels of a column in a node, ascending: codes, counts by class, sums; returns their number.
 
-    Few samples are sorted, many are counted: a node of ten would spend its time on 256 bins.
+    Few samples are sorted, many (and weighted ones, to keep the sorting simple) are counted: a
+    node of ten would spend its time on 256 bins. With weights, counts are masses.
     codes, segments, ys, hist are scratch; level i is codes[i], counts[i, :] and sums[i].
     """
     n_segments = starts.shape[0] - 1
     lo, hi = starts[0], starts[n_segments]
     n = hi - lo
     n_levels = 0
-    if n <= FEW_SAMPLES:
+    if n <= FEW_SAMPLES and not weights.shape[0]:
         at = 0
         for s in range(n_segments):
             for i in range(starts[s], starts[s + 1]):
@@ -229,7 +246,8 @@ def list_levels(block, rows, starts, col, values, criterion, codes, segments, ys
             n_levels += 1
     for s in range(n_segments):
         for i in range(starts[s], starts[s + 1]):
-            counts[hist[block[rows[i], col]], s] += 1
+            w = weights[rows[i]] if weights.shape[0] else np.int32(1)
+            counts[hist[block[rows[i], col]], s] += w
     if criterion == VARIANCE:
         for i in range(lo, hi):
             sums[hist[block[rows[i], col]]] += values[rows[i]]
@@ -237,8 +255,9 @@ def list_levels(block, rows, starts, col, values, criterion, codes, segments, ys
 
 
 @njit(nogil=True, cache=True)
-def find_best_cut(n_levels, level_codes, level_counts, level_sums, n, j, tables, criterion, total,
-                  min_leaf, tie_key, left, cut, shift, counts, sums):  # fmt: skip
+def find_best_cut(n_levels, level_codes, level_counts, level_sums, n, j, tables, nlogn, weighted,
+                  criterion, total, min_leaf, tie_key, left, cut, shift, counts,
+                  sums):  # fmt: skip
     """Put the best cut of one column into cut[j], shift[j], counts[:, j] and sums[j]."""
     n_segments = left.shape[0]
     missing = level_codes[n_levels - 1] == U8(MISSING)
@@ -259,7 +278,7 @@ def find_best_cut(n_levels, level_codes, level_counts, level_sums, n, j, tables,
             left_sum += level_sums[i]
             if n_left < min_leaf or n - n_left < min_leaf:
                 continue
-            score = score_one(criterion, left, n_left, n, left_sum, total, tables)
+            score = score_one(criterion, left, n_left, n, left_sum, total, tables, nlogn, weighted)
             if score > best:
                 ties = 0
             if score >= best:
