@@ -34,6 +34,11 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tested, and are not part of the selection.
     subspace_size : explored features of a tree; None: from memory and data.
     max_trees : most trees; None: until the relevant set is stable.
+    sample_weight : name of the covariate that says how much each sample counts.
+    class_weight : "balanced", or None: how much each class counts.
+    confounders : names of covariates, as batch or sex, that must not make features relevant.
+    subjects : name of the covariate that says which samples belong together.
+    feature_sets : features that are tested together, too; see `srs.select`.
     client : where trees are grown: None for this process, a `distributed.Client`, the address of a
         Dask scheduler (which, unlike a client, can be cloned by a grid search), or a number of
         worker processes to start. Arrays are written to a temporary folder that workers must see
@@ -68,6 +73,11 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         subspace_size: int | None = None,
         max_trees: int | None = None,
         client: Any = None,
+        sample_weight: str | None = None,
+        class_weight: str | None = None,
+        confounders: Sequence[str] | None = None,
+        subjects: str | None = None,
+        feature_sets: Any = None,
     ) -> None:
         self.fdr = fdr
         self.memory = memory
@@ -78,18 +88,28 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.subspace_size = subspace_size
         self.max_trees = max_trees
         self.client = client
+        self.sample_weight = sample_weight
+        self.class_weight = class_weight
+        self.confounders = confounders
+        self.subjects = subjects
+        self.feature_sets = feature_sets
 
-    def fit(self, X: Any, y: Any = None) -> SRSSelector:
+    def fit(self, X: Any, y: Any = None, covariates: Any = None) -> SRSSelector:
         """Find the relevant columns of X for y.
 
         X is an array or data frame (samples as rows; NaN is missing, text columns of a data frame
         are categories), or a feature store. With a store, y is None (its first target) or the
         name of one of its targets.
+
+        covariates is a data frame or mapping of columns about the samples, by the names that
+        `sample_weight`, `confounders` and `subjects` use; with a store they are columns of it. In
+        a pipeline, or for scores, a data frame is cut along with X if it is asked for by
+        `set_fit_request(covariates=True)`.
         """
         if self.client is None or isinstance(X, FeatureStore):
-            return self._fit(*self._store_of(X, y, None))
+            return self._fit(*self._store_of(X, y, covariates, None))
         with tempfile.TemporaryDirectory(prefix="srs-") as folder:
-            return self._fit(*self._store_of(X, y, Path(folder) / "X.zarr"))
+            return self._fit(*self._store_of(X, y, covariates, Path(folder) / "X.zarr"))
 
     def _fit(self, store: FeatureStore, target: str | None) -> SRSSelector:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -105,14 +125,23 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             subspace_size=self.subspace_size,
             max_trees=self.max_trees,
             executor=self.client,
+            sample_weight=self.sample_weight,
+            class_weight=self.class_weight,
+            confounders=tuple(self.confounders or ()),
+            subjects=self.subjects,
+            feature_sets=self.feature_sets,
         )
         self.support_ = np.zeros(store.n_features, dtype=bool)
         self.support_[self.result_.relevant_ids] = True
         self.feature_importances_ = np.asarray(self.result_.table["importance"], np.float64)
         return self
 
-    def _store_of(self, X: Any, y: Any, path: Path | None) -> tuple[FeatureStore, str | None]:
+    def _store_of(
+        self, X: Any, y: Any, covariates: Any, path: Path | None
+    ) -> tuple[FeatureStore, str | None]:
         if isinstance(X, FeatureStore):
+            if covariates is not None:
+                raise InputError("with a feature store, covariates must be columns of the store.")
             if y is not None and not isinstance(y, str):
                 raise InputError("with a feature store, y must be the name of a target, or None.")
             self.n_features_in_ = X.n_features
@@ -127,11 +156,23 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             # Data frames keep their categories; scikit-learn would turn them into objects.
             _check_feature_names(self, X, reset=True)
             self.n_features_in_ = X.shape[1]
-            return ingest(X, path, target=np.asarray(y)), None
+            return ingest(X, path, target=self._targets(y, covariates)), None
         X, y = validate_data(
             self, X, y, dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2
         )
-        return ingest(X, path, target=y), None
+        return ingest(X, path, target=self._targets(y, covariates)), None
+
+    def _targets(self, y: Any, covariates: Any) -> dict[str, Any]:
+        """The target and the covariates that are used, as columns of a store."""
+        names = [*(self.confounders or ()), self.subjects, self.sample_weight]
+        columns: dict[str, Any] = {"target": np.asarray(y)}
+        for name in names:
+            if name is None:
+                continue
+            if covariates is None or name not in covariates:
+                raise InputError(f"there is no covariate {name!r}: give fit(..., covariates=...).")
+            columns[name] = np.asarray(covariates[name])
+        return columns
 
     def _threads(self) -> int:
         if self.n_jobs is None:

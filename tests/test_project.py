@@ -23,8 +23,8 @@ LEVELS = {
     "groups": 1, "exchange": 1,
     "strata": 2, "stopping": 2, "decision": 2, "checkpoint": 2, "report": 2, "samples": 2,
     "ingest": 3, "context": 3, "batch": 3, "set_trees": 3, "result": 3, "basis": 3,
-    "worker": 4, "run": 4, "sets": 4, "importance": 4, "explanation": 5, "selection": 5, "planning": 5,
-    "selector": 6, "cli": 7, "demo": 7,
+    "worker": 4, "run": 4, "sets": 4, "importance": 4,
+    "explanation": 5, "selection": 5, "planning": 5, "selector": 6, "cli": 7, "demo": 7,
 }  # fmt: skip
 # Outside packages that only these rooms may import.
 KEPT_APART = {

@@ -84,6 +84,34 @@ def select(
             help="Covariate that is in every subspace and reported apart; repeat for more.",
         ),
     ] = None,
+    sample_weight: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Column of the store: how much each sample counts."),
+    ] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(metavar="balanced", help='"balanced": all classes count alike.'),
+    ] = None,
+    confounder: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Column of the store (batch, sex) that must not make features relevant; repeat "
+            "for more.",
+        ),
+    ] = None,
+    subjects: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Column of the store: samples of one subject belong together."
+        ),
+    ] = None,
+    sets: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Feature sets to test, too: two columns, feature and set; or .gmt."
+        ),
+    ] = None,
     subspace_size: Annotated[
         int | None,
         typer.Option(help="Features explored by a tree. Default: from memory and data."),
@@ -139,6 +167,7 @@ def select(
     Examples:
       srs select wide.zarr --memory 512MB --fdr 0.1 --seed 0 --threads 2 --out run1
       srs select wide.zarr --out run1 --max-seconds 3600 --pinned age --pinned sex
+      srs select wide.zarr --out run1 --confounder batch --subjects patient --sets pathways.gmt
       srs select wide.zarr --out run1 --resume
       srs select wide.zarr --out run1 --memory 1GB --workers 4
       srs select wide.zarr --out run1 --memory 1GB --scheduler tcp://10.0.0.1:8786
@@ -150,7 +179,9 @@ def select(
         prepare_folder(folder, resume, overwrite)
         settings: dict[str, Any] = {
             "fdr": fdr, "memory": memory, "seed": seed, "threads": threads, "mode": mode,
-            "target": target, "pinned": pinned, "subspace_size": subspace_size,
+            "target": target, "pinned": pinned, "sample_weight": sample_weight,
+            "class_weight": class_weight, "confounders": tuple(confounder or ()),
+            "subjects": subjects, "feature_sets": sets, "subspace_size": subspace_size,
             "round_size": round_size, "max_trees": max_trees, "max_passes": max_passes,
             "max_seconds": max_seconds,
             "holdout": holdout, "keep_trees": keep_trees, "resume": resume,

@@ -1,7 +1,7 @@
 """The page: one HTML file that needs nothing from outside and reads fine without scripts.
 
-Its parts come from `overview`, `signals`, `features`, `prediction` and `background`, its looks
-from `style`.
+Its parts come from `overview`, `signals`, `features`, `sets`, `prediction` and `background`, its
+looks from `style`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from srs.report import background, features, overview
 from srs.report.basis import basis
 from srs.report.markup import page
 from srs.report.prediction import prediction
+from srs.report.sets import sets
 from srs.report.signals import signals
 from srs.report.style import CSS, SCRIPT
 from srs.report.text import headline
@@ -30,6 +31,7 @@ def render_html(document: Mapping[str, Any], table: pa.Table) -> str:
         signals(document),
         features.relevant_features(document, table),
         features.pinned_features(document),
+        sets(document),
         overview.convergence(document),
         overview.evidence(document),
         prediction(document),

@@ -1,8 +1,8 @@
 """A naive twin of `srs.tree.kernel.grow_tree`: plain Python, one sample at a time.
 
 Covers: textbook impurities, random and best cuts, missing values, subsets of levels, the draw of K
-columns, ties, weights, and the three kinds of evidence. Does not cover: the random numbers (`random_twin`),
-or the kernel's way of computing (tables, counts by class): only its results.
+columns, ties, weights, and the three kinds of evidence. Does not cover: the random numbers
+(`random_twin`), or the kernel's way of computing (tables, counts by class): only its results.
 
 The twin draws the numbers that the kernel draws, so both make the same tree, except where two
 different splits score the same up to rounding. `TwinTree.ambiguous` says that this happened; a
