@@ -74,6 +74,24 @@ def draw_exchange(
     return Exchange(permutations, np.concatenate(left_out), int(moved.sum()))
 
 
+def permute_subjects(subjects: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A random order of samples in which whole subjects of equal size have changed places.
+
+    >>> permute_subjects(np.array([0, 0, 1, 1, 2]), np.random.default_rng(3))[4]
+    np.int64(4)
+    """
+    mixed = np.lexsort((rng.random(len(subjects)), subjects))
+    units = np.split(mixed, np.flatnonzero(np.diff(subjects[mixed])) + 1)
+    by_size: dict[int, list[np.ndarray]] = defaultdict(list)
+    for unit in units:
+        by_size[len(unit)].append(unit)
+    order = np.arange(len(subjects))
+    for alike in by_size.values():
+        stacked = np.stack(alike)
+        order[stacked] = stacked[rng.permutation(len(stacked))]
+    return order
+
+
 class _Sets:
     """Sets of samples that change places, by size of the set.
 

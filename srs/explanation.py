@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +23,7 @@ from srs.errors import SettingsError
 from srs.executors import available_cores
 from srs.importance import Analysis, Forest, ForestSettings, Matrix, grow_forest, open_matrix
 from srs.report import render_explanation
+from srs.samples import levels_of
 
 FORMAT = "srs-explanation"
 SCHEMA_VERSION = 1
@@ -67,6 +68,10 @@ ANALYSES: dict[str, Entry] = {
     ),
 }  # fmt: skip
 DEFAULT = ("mdi", "mda", "label-permutation")
+WHOLE_SUBJECTS = (
+    "mdi", "mda", "label-permutation", "conditional-error-rate", "vote-shift", "per-class", "umfi",
+    "mci",
+)  # fmt: skip
 
 Request = str | tuple[str, Mapping[str, Any]]
 
@@ -126,6 +131,7 @@ def explain(
     *,
     n_trees: int = 1000,
     threads: int | None = None,
+    subjects: str | None = None,
     on_progress: OnShare | None = None,
 ) -> Explanation:
     """Why features matter: run analyses on the features of a store, an array or a data frame.
@@ -140,6 +146,8 @@ def explain(
     seed         the same seed gives the same answer, on any number of threads
     n_trees      trees of the forest that mdi, mda, vote-shift and per-class share
     threads      None: all cores
+    subjects     column of the store: samples that belong together are in or out of the bag of a
+                 tree together, and are permuted as wholes
     on_progress  called with the share done and what is being done
 
     >>> import numpy as np, srs
@@ -154,6 +162,8 @@ def explain(
         raise SettingsError("there is no analysis to run: name some, as in analyses=['mdi'].")
     needs_target = any(ANALYSES[name].target for name, _ in requests)
     matrix = open_matrix(data, target, features, needs_target=needs_target)
+    if subjects is not None:
+        matrix = _with_subjects(matrix, subjects, [name for name, _ in requests])
     started = perf_counter()
     found: dict[str, Analysis] = {}
     seconds: dict[str, float] = {}
@@ -187,7 +197,16 @@ def explain(
     }
     shown = {name: {k: _shown(v) for k, v in options.items()} for name, options in requests}
     settings = {"seed": seed, "n_trees": n_trees, "analyses": shown}
+    if subjects is not None:
+        settings["subjects"] = subjects
     return Explanation(found, _describe(matrix), settings, measured)
+
+
+def _with_subjects(matrix: Matrix, subjects: str, names: Sequence[str]) -> Matrix:
+    apart = [name for name in names if name not in WHOLE_SUBJECTS]
+    if apart:
+        raise SettingsError(f"the analysis {apart[0]} does not keep samples of a subject together.")
+    return replace(matrix, subjects=levels_of(matrix.store, subjects))
 
 
 def _describe(matrix: Matrix) -> dict[str, Any]:
