@@ -51,7 +51,8 @@ class Settings:
     probe_share       paper mode: share of draws in which it must beat the probe (beta)
     holdout           share of samples that trees do not see, and that get predictions
     keep_trees        write all trees to the result folder
-    sample_weight     column of the store: how much each sample counts; None: all alike
+    sample_weight     column of the store: how much each sample counts; None: all alike. With it
+                      `srs.select` leaves *used* out of the evidence, unless that is given
     class_weight      "balanced": all classes count alike, however rare; None: as they are
     confounders       columns of the store, as batch or sex, that must not make features relevant
     subjects          column of the store: samples that belong together, as those of one person

@@ -27,6 +27,7 @@ from srs.tree import TreeTarget
 
 NUMERIC_CLASSES = 10  # cohorts that a numeric confounder is cut into, at most
 CLASS_SAMPLES = 30  # and samples of each of these, at least
+MIN_SEEN = 0.1  # share of the training samples that must have a weight
 MIN_MOVED = 0.5  # share of the training samples that probes must move
 
 
@@ -209,13 +210,17 @@ def _seen(
 ) -> np.ndarray:
     """The training samples that count."""
     seen: np.ndarray = train[weights[train] > 0]
-    if len(seen):
+    if len(seen) >= MIN_SEEN * len(train) and len(seen):
         return seen
     if cohorts is None:
-        raise InputError("all weights of the training samples are 0: there is nothing to learn.")
+        raise InputError(
+            f"{len(seen)} of {len(train)} training samples have a weight above 0: these are too "
+            f"few to learn from."
+        )
     raise InputError(
-        f"the confounders tell the target {target.name!r} entirely: wherever they are equal, it "
-        f"has one value only, and no feature can tell more. Name fewer confounders."
+        f"the confounders tell the target {target.name!r} nearly entirely: where they are equal it "
+        f"has one value only, in all but {len(seen)} of {len(train)} training samples, and no "
+        f"feature can tell more. Name fewer or coarser confounders."
     )
 
 

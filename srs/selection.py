@@ -40,6 +40,9 @@ from srs.store import FeatureStore, open_store
 from srs.worker import make_task
 
 HISTOGRAM_BINS = 60
+# Weights undo unequal sampling in large nodes; in small ones what was sampled decides. So *used*,
+# which is made in nodes of all sizes, counts with `sample_weight` only if it is asked for.
+WEIGHTED_EVIDENCE = ("screened", "peak")
 MEASURED_PACKAGES = ("srs", "numpy", "numba", "zarr", "scipy", "pyarrow")
 
 
@@ -95,6 +98,8 @@ def select(
         raise SettingsError(f"there is no setting {unknown[0]!r}; see srs.config.Settings.")
     if resume and folder is None:
         raise SettingsError("resume needs the folder of the run.")
+    if settings.get("sample_weight") is not None:
+        settings.setdefault("evidence", WEIGHTED_EVIDENCE)
     allowed_mem = DEFAULT_MEM if memory is None else parse_bytes(memory)
     chosen = Settings(
         fdr=fdr, allowed_mem=allowed_mem, seed=seed, mode=mode, pinned=tuple(pinned or ()),
