@@ -59,14 +59,18 @@ def fill_tables(criterion, nlogn, class_sizes, n_segments, n, weighted, tables):
 
 
 @njit(nogil=True, cache=True)
-def score_one(criterion, left, n_left, n, left_sum, total, tables, nlogn, weighted):
+def score_weighted(left, n_left, n, tables, nlogn):
+    """Score of one split by ENTROPY of weighted samples, as `score_one` does without weights."""
+    score = -(nlogn[n_left] + nlogn[n - n_left])
+    for s in range(left.shape[0]):
+        score += nlogn[left[s]] + nlogn[np.int64(tables[s, 0]) - left[s]]
+    return score
+
+
+@njit(nogil=True, cache=True)
+def score_one(criterion, left, n_left, n, left_sum, total, tables):
     """Score of one split without the impurity of its node: comparable within the node."""
     n_right = n - n_left
-    if weighted and criterion == ENTROPY:
-        score = -(nlogn[n_left] + nlogn[n_right])
-        for s in range(left.shape[0]):
-            score += nlogn[left[s]] + nlogn[np.int64(tables[s, 0]) - left[s]]
-        return score
     if criterion == VARIANCE:
         return left_sum * left_sum / n_left + (total - left_sum) * (total - left_sum) / n_right
     score = -tables[left.shape[0], n_left] if criterion == ENTROPY else 0.0

@@ -9,13 +9,14 @@ and level.
 import numpy as np
 from numba import njit
 
-from srs.tree.criterion import VARIANCE, score_one
+from srs.tree.criterion import ENTROPY, VARIANCE, score_one, score_weighted
 from srs.tree.random import U32, random_below, random_u32, scale_u32
 
 MISSING = 255
 U8 = np.uint8
 FLUSH = 252  # most comparisons that a uint8 lane can hold, a multiple of the unrolling (4)
 SUBSET_TRIES = 64
+LONG_RUN = 16  # samples of one weight that are counted faster than they are weighed
 FEW_SAMPLES = 40  # nodes up to this size have their levels listed by sorting
 
 
@@ -132,6 +133,28 @@ def weigh_left(block, rows, lo, hi, c0, cut, shift, weights, counts):
 
 
 @njit(nogil=True, cache=True)
+def weigh_runs(
+    block, rows, lo, hi, c0, cut, shift, any_missing, weights, lanes, part, counts
+):  # fmt: skip
+    """The same as `weigh_left`, where samples stand by weight: long runs of one are counted."""
+    start, i = lo, lo  # start: where samples begin that stand in short runs
+    while i < hi:
+        w = weights[rows[i]]
+        stop = i + 1
+        while stop < hi and weights[rows[stop]] == w:
+            stop += 1
+        if stop - i >= LONG_RUN:
+            weigh_left(block, rows, start, i, c0, cut, shift, weights, counts)
+            part[:] = 0
+            count_left(block, rows, i, stop, c0, cut, shift, any_missing, lanes, part)
+            for j in range(part.shape[0]):
+                counts[j] += part[j] * w
+            start = stop
+        i = stop
+    weigh_left(block, rows, start, hi, c0, cut, shift, weights, counts)
+
+
+@njit(nogil=True, cache=True)
 def sum_left(block, rows, lo, hi, c0, cut, shift, values, sums):
     """sums[j] += sum of the (weighted) target over the samples that column j sends left."""
     width = cut.shape[0]
@@ -194,19 +217,18 @@ def cut_categories(block, rows, starts, col, j, subset_key, values, weights, cri
 
 
 @njit(nogil=True, cache=True)
-def list_levels(block, rows, starts, col, values, weights, criterion, codes, segments, ys, hist,
-                counts, sums):  # fmt: skip
+def list_levels(block, rows, starts, col, values, criterion, codes, segments, ys, hist, counts,
+                sums):  # fmt: skip
     """Levels of a column in a node, ascending: codes, counts by class, sums; returns their number.
 
-    Few samples are sorted, many (and weighted ones, to keep the sorting simple) are counted: a
-    node of ten would spend its time on 256 bins. With weights, counts are masses.
+    Few samples are sorted, many are counted: a node of ten would spend its time on 256 bins.
     codes, segments, ys, hist are scratch; level i is codes[i], counts[i, :] and sums[i].
     """
     n_segments = starts.shape[0] - 1
     lo, hi = starts[0], starts[n_segments]
     n = hi - lo
     n_levels = 0
-    if n <= FEW_SAMPLES and not weights.shape[0]:
+    if n <= FEW_SAMPLES:
         at = 0
         for s in range(n_segments):
             for i in range(starts[s], starts[s + 1]):
@@ -246,12 +268,23 @@ def list_levels(block, rows, starts, col, values, weights, criterion, codes, seg
             n_levels += 1
     for s in range(n_segments):
         for i in range(starts[s], starts[s + 1]):
-            w = weights[rows[i]] if weights.shape[0] else np.int32(1)
-            counts[hist[block[rows[i], col]], s] += w
+            counts[hist[block[rows[i], col]], s] += 1
     if criterion == VARIANCE:
         for i in range(lo, hi):
             sums[hist[block[rows[i], col]]] += values[rows[i]]
     return n_levels
+
+
+@njit(nogil=True, cache=True)
+def weigh_levels(block, rows, starts, col, weights, n_levels, codes, hist, counts):
+    """Put masses in the place of the counts that `list_levels` made."""
+    for i in range(n_levels):
+        hist[codes[i]] = i
+        for s in range(counts.shape[1]):
+            counts[i, s] = 0
+    for s in range(starts.shape[0] - 1):
+        for i in range(starts[s], starts[s + 1]):
+            counts[hist[block[rows[i], col]], s] += weights[rows[i]]
 
 
 @njit(nogil=True, cache=True)
@@ -260,6 +293,7 @@ def find_best_cut(n_levels, level_codes, level_counts, level_sums, n, j, tables,
                   sums):  # fmt: skip
     """Put the best cut of one column into cut[j], shift[j], counts[:, j] and sums[j]."""
     n_segments = left.shape[0]
+    weighted = weighted and criterion == ENTROPY
     missing = level_codes[n_levels - 1] == U8(MISSING)
     best, ties = -np.inf, 0
     for direction in range(2 if missing else 1):
@@ -278,7 +312,10 @@ def find_best_cut(n_levels, level_codes, level_counts, level_sums, n, j, tables,
             left_sum += level_sums[i]
             if n_left < min_leaf or n - n_left < min_leaf:
                 continue
-            score = score_one(criterion, left, n_left, n, left_sum, total, tables, nlogn, weighted)
+            if weighted:
+                score = score_weighted(left, n_left, n, tables, nlogn)
+            else:
+                score = score_one(criterion, left, n_left, n, left_sum, total, tables)
             if score > best:
                 ties = 0
             if score >= best:

@@ -36,7 +36,8 @@ from srs.tree.cuts import (
     find_ranges,
     list_levels,
     sum_left,
-    weigh_left,
+    weigh_levels,
+    weigh_runs,
 )
 from srs.tree.random import (
     DOMAIN_COLUMNS,
@@ -80,22 +81,14 @@ def _group_by_class(rows, lo, hi, classes, n_classes, scratch, class_counts, sta
 
 
 @njit(nogil=True, cache=True)
-def _weigh_classes(rows, starts, weights, masses, same_weight):
-    """Fill the mass of each class of a node, and its weight where that is one (else 0).
-
-    Samples stand by class, as `_group_by_class` left them; returns the mass of the node.
-    """
+def _weigh_classes(rows, starts, weights, masses):
+    """Fill the mass of each class of a node, whose samples stand by class; returns that of all."""
     total = 0
     for s in range(starts.shape[0] - 1):
         mass = 0
-        first = weights[rows[starts[s]]]
-        same = True
         for i in range(starts[s], starts[s + 1]):
-            w = weights[rows[i]]
-            mass += int(w)
-            same &= w == first
+            mass += int(weights[rows[i]])
         masses[s] = mass
-        same_weight[s] = first if same else 0
         total += mass
     return total
 
@@ -144,7 +137,10 @@ def grow_tree(
         all_mass = 0
         for i in range(n_rows):
             all_mass += np.int64(weights[rows[i]])
-    same_weight = np.zeros(n_classes, np.int32)
+        # Samples of one weight stand together, and do so in all nodes and classes: what follows
+        # keeps their order.
+        rows[:] = rows[np.argsort(weights[rows], kind="mergesort")]
+    part_all = np.empty(MAX_TILE, np.int32)
     table_len = n_rows + 1 if criterion == ENTROPY and not weighted else 1
     tables = np.empty((n_classes + 1, table_len), np.float64)
     low_all = np.empty(n_columns, np.uint8)
@@ -199,7 +195,7 @@ def grow_tree(
         starts = starts_all[: n_segments + 1]
         mass = n
         if weighted:
-            mass = _weigh_classes(rows, starts, weights, sizes, same_weight)
+            mass = _weigh_classes(rows, starts, weights, sizes)
         else:
             for s in range(n_segments):
                 sizes[s] = starts[s + 1] - starts[s]
@@ -274,9 +270,14 @@ def grow_tree(
                         )  # fmt: skip
                         continue
                     n_levels = list_levels(
-                        block, rows, starts, c0 + j, products, weights, criterion, level_codes,
+                        block, rows, starts, c0 + j, products, criterion, level_codes,
                         level_segments, level_ys, level_hist, level_counts, level_sums,
                     )  # fmt: skip
+                    if weighted:
+                        weigh_levels(
+                            block, rows, starts, c0 + j, weights, n_levels, level_codes,
+                            level_hist, level_counts,
+                        )  # fmt: skip
                     high[j] = U8(n_levels > 1)
                     if n_levels > 1:
                         find_best_cut(
@@ -291,19 +292,16 @@ def grow_tree(
                 for s in range(n_segments):
                     for j in range(width):
                         counts[s, j] = 0
-                    if weighted and same_weight[s] == 0:
-                        weigh_left(
-                            block, rows, starts[s], starts[s + 1], c0, cut, shift, weights,
-                            counts[s],
+                    if weighted:
+                        weigh_runs(
+                            block, rows, starts[s], starts[s + 1], c0, cut, shift, any_missing,
+                            weights, lanes_all[:width], part_all[:width], counts[s],
                         )  # fmt: skip
                         continue
                     count_left(
                         block, rows, starts[s], starts[s + 1], c0, cut, shift, any_missing,
                         lanes_all[:width], counts[s],
                     )  # fmt: skip
-                    if weighted:
-                        for j in range(width):
-                            counts[s, j] *= same_weight[s]
                 if criterion == VARIANCE:
                     for j in range(width):
                         sums[j] = 0.0
