@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-long lint bench clean
+.PHONY: demo test test-long lint bench pictures clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -15,9 +15,11 @@ demo: $(READY)
 	$(BIN)/python -m srs.demo demo-output
 
 test: $(READY)
+	@tests/system-packages
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-long: $(READY)
+	@tests/system-packages
 	$(BIN)/python -m pytest -m long
 
 lint: $(READY)
@@ -29,5 +31,8 @@ bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks
 
+pictures: $(READY)
+	$(BIN)/python -m tests.page.pictures pictures
+
 clean:
-	rm -rf $(VENV) demo-output build *.egg-info
+	rm -rf $(VENV) demo-output pictures build *.egg-info

@@ -22,6 +22,9 @@ NAMES = (
     "paper",
     "cluster",
     "explain",
+    "formats",
+    "genotypes",
+    "service",
 )
 
 

@@ -13,12 +13,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from srs.errors import SRSError
+from srs.export import export
 from srs.ingest import ingest
 
 if TYPE_CHECKING:
     from srs.explanation import Explanation, explain
     from srs.ingest.values import read_values
-    from srs.planning import Plan, plan
+    from srs.planning import Plan, check, plan
     from srs.result import Result, load_result
     from srs.run import Progress
     from srs.selection import select
@@ -33,7 +34,9 @@ __all__ = [
     "Result",
     "SRSError",
     "SRSSelector",
+    "check",
     "explain",
+    "export",
     "ingest",
     "load_result",
     "open_store",
@@ -51,6 +54,7 @@ _HOMES = {
     "Progress": "srs.run",
     "Result": "srs.result",
     "SRSSelector": "srs.selector",
+    "check": "srs.planning",
     "explain": "srs.explanation",
     "load_result": "srs.result",
     "open_store": "srs.store",

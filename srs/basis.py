@@ -7,44 +7,42 @@ from typing import Any
 import numpy as np
 
 from srs.config import Settings
-from srs.decision import Decision, Verdict, knockoff_plus
-from srs.evidence import Evidence
+from srs.null import Tail
 
 
 def describe_basis(
-    evidence: Evidence, decision: Decision, settings: Settings, strata: np.ndarray
+    settings: Settings,
+    tails: dict[str, list[Tail]],
+    weights: dict[str, float],
+    listed: np.ndarray,
+    other: np.ndarray,
 ) -> dict[str, Any]:
-    """For the document of a result. Paper mode has no null, and so only names its rule.
+    """For the document of a result (paper mode has no null, and only names its rule).
 
-    rule            "tail", "knockoff" or "paper"
+    listed  bool by place: what the rule of the run selects; other: what the other rule selects
+
+    rule            "tail" or "knockoff"
     kinds           for each kind of evidence: its share of the error rate, how many strata its
                     null has, in how many of them p-values beyond the probes come from a fitted
                     tail (elsewhere the fit was refused, and they are ranks), and the heaviest
                     shape of these tails
     second_opinion  the other rule: how many it selects, and how many of these are in the list
     """
-    if settings.mode == "paper":
-        return {"rule": "paper", "kinds": [], "second_opinion": None}
     kinds = [
         {
             "kind": kind,
-            "weight": round(decision.weights[kind], 6),
-            "n_strata": len(tails),
-            "n_fitted": sum(tail.fits for tail in tails),
-            "heaviest_shape": round(max((t.shape for t in tails if t.fits), default=0.0), 6),
+            "weight": round(weights[kind], 6),
+            "n_strata": len(found),
+            "n_fitted": sum(tail.fits for tail in found),
+            "heaviest_shape": round(max((t.shape for t in found if t.fits), default=0.0), 6),
         }
-        for kind, tails in decision.tails.items()
+        for kind, found in tails.items()
     ]
-    listed = decision.verdict == Verdict.RELEVANT
-    if settings.rule == "knockoff":
-        other, chosen = "tail", decision.q_value <= settings.fdr
-    else:
-        other = "knockoff"
-        chosen = knockoff_plus(evidence, settings.evidence, settings.fdr, strata)
+    rule = "tail" if settings.rule == "knockoff" else "knockoff"
     opinion = {
-        "rule": other,
-        "n_relevant": int(chosen.sum()),
-        "n_agreed": int((chosen & listed).sum()),
-        "n_needed": int(np.ceil(1 / settings.fdr)) if other == "knockoff" else 1,
+        "rule": rule,
+        "n_relevant": int(np.count_nonzero(other)),
+        "n_agreed": int(np.count_nonzero(other & listed)),
+        "n_needed": int(np.ceil(1 / settings.fdr)) if rule == "knockoff" else 1,
     }
     return {"rule": settings.rule, "kinds": kinds, "second_opinion": opinion}

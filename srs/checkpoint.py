@@ -1,8 +1,10 @@
 """Save and restore the state of a run, atomically.
 
 A checkpoint is one .npz file: the arrays of the evidence, and a JSON header that names the run it
-belongs to. It is written beside its place, synced, and renamed, so there is always a whole one.
-The one before is kept too, and serves where the newest turns out to be damaged.
+belongs to. It is written beside its place and renamed, so there is always a whole one, whatever is
+killed. To survive the loss of the machine a checkpoint must be synced to the disk, which takes
+longer than a short round: some are, and the last of them is kept beside the newest and serves
+where that turns out to be damaged.
 """
 
 from __future__ import annotations
@@ -24,9 +26,18 @@ PARTIAL_NAME = "checkpoint.npz.partial"
 
 
 def write_checkpoint(
-    folder: Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+    folder: Path,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    *,
+    sync: bool = True,
+    keep_newest: bool = True,
 ) -> None:
-    """Write the checkpoint of `folder`; the one before becomes the previous one.
+    """Write the checkpoint of `folder`.
+
+    sync         whether it is on the disk when this returns, and not only with the system
+    keep_newest  whether the newest so far becomes the previous one; else it is replaced, and the
+                 previous one stays
 
     Where it cannot be written (a full disk) that is an OSError, and what was there stays.
     """
@@ -37,13 +48,16 @@ def write_checkpoint(
         with partial.open("wb") as file:
             np.savez(file, header=text, **arrays)  # type: ignore[arg-type]
             file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
     except OSError:
         partial.unlink(missing_ok=True)
         raise
-    if (folder / FILE_NAME).exists():
+    if keep_newest and (folder / FILE_NAME).exists():
         (folder / FILE_NAME).replace(folder / PREVIOUS_NAME)
     partial.replace(folder / FILE_NAME)
+    if not sync:
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

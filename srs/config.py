@@ -71,7 +71,7 @@ class Settings:
     carry_fraction: float = 0.5
     max_carried: int = 40
     round_size: int | None = None
-    root_share: float = 0.5
+    root_share: float = 0.25
     random_recall: bool = True
     n_probes: int | None = None
     evidence: tuple[str, ...] = KINDS

@@ -76,10 +76,8 @@ class Context:
             return {}
 
 
-def make_context(store: FeatureStore, settings: Settings, remote: bool = False) -> Context:
+def make_context(store: FeatureStore, settings: Settings) -> Context:
     """Check the settings against the store, plan the memory, and gather what batches share.
-
-    remote: batches run elsewhere, so the memory allowed is not ours.
 
     Nothing of the codes is read here: what does not fit is refused before any reading.
     """
@@ -96,7 +94,6 @@ def make_context(store: FeatureStore, settings: Settings, remote: bool = False) 
         allowed_mem=settings.allowed_mem,
         subspace_size=settings.subspace_size,
         round_size=settings.round_size,
-        with_table=not remote,
         weighted=any((settings.sample_weight, settings.class_weight, settings.confounders)),
     )
     return gather_context(store, settings, shape, pinned, find_strata(store, n_roles - 1))

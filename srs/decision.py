@@ -17,14 +17,12 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
-from scipy.special import ndtri, pdtr, pdtrik
 
 from srs.evidence import PIECE, Evidence
-from srs.null import Tail, find_p_values
+from srs.null import Null, Tail
+from srs.rates import count_rejected, q_values
 from srs.subspace import Pool
 
-CONFIDENCE = 0.999  # that the share of false features is at most the false discovery rate
-FEW_FALSE = 0.25  # expected false features, up to which no such confidence is asked for
 PERCENTILE_SAMPLE = 10_000  # features that percentiles of the evidence are taken from
 KIND_SHARES = {"used": 0.3, "screened": 0.5, "peak": 0.2}  # of the error rate, see `kind_weights`
 KNOWN_SHARE = 0.85  # of the error rate goes to the kind that finds most, where it finds very many
@@ -81,21 +79,45 @@ def decide(
     coarse    leave p-values above 0.1, and rates above fdr, at 1: the relevant set is the same,
               for a fraction of the time and memory
     """
-    drawn = evidence.n_drawn > 0
+    drawn = find_drawn(evidence, excluded)
+    selected = knockoff_plus(evidence, kinds, fdr, strata) if rule == "knockoff" else None
+    p_value, tails, weights = combined_p_values(evidence, kinds, strata, drawn, fdr, coarse)
+    q_value, verdict = judge(p_value, drawn, fdr, selected, coarse)
+    return Decision(p_value, q_value, verdict, tails, weights)
+
+
+def find_drawn(evidence: Evidence, excluded: np.ndarray | None) -> np.ndarray:
+    """Which features get a verdict of their own: bool by place."""
+    drawn: np.ndarray = evidence.n_drawn > 0
     if excluded is not None:
         drawn[excluded] = False
-    p_value, tails, weights = combined_p_values(evidence, kinds, strata, drawn, fdr, coarse)
-    q_value = np.ones_like(p_value)
-    # A p-value of 1 has a rate of 1 at any rank.
-    small = _may_be_relevant(p_value, drawn, fdr) if coarse else drawn & (p_value < 1.0)
-    q_value[small] = q_values(p_value[small], int(np.count_nonzero(drawn)))
+    return drawn
+
+
+def judge(
+    p_value: np.ndarray,
+    drawn: np.ndarray,
+    fdr: float,
+    selected: np.ndarray | None = None,
+    coarse: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """q-values and verdicts by place, from p-values.
+
+    drawn     bool by place: see `find_drawn`
+    selected  bool by place: what is relevant by another rule; None: by q-values
+    coarse    leave rates above fdr at 1
+    """
+    n_drawn = int(np.count_nonzero(drawn))
+    if coarse:
+        small = _may_be_relevant(p_value, drawn, fdr)
+        q_value = np.ones_like(p_value)
+        q_value[small] = q_values(p_value[small], n_drawn)
+    else:
+        q_value = q_values(p_value, n_drawn)
     verdict = np.full(len(p_value), Verdict.UNDECIDED, np.uint8)
     verdict[drawn & (p_value > CLEARLY_NULL)] = Verdict.IRRELEVANT
-    if rule == "knockoff":
-        verdict[drawn & knockoff_plus(evidence, kinds, fdr, strata)] = Verdict.RELEVANT
-    else:
-        verdict[drawn & (q_value <= fdr)] = Verdict.RELEVANT
-    return Decision(p_value, q_value, verdict, tails, weights)
+    verdict[drawn & (q_value <= fdr if selected is None else selected)] = Verdict.RELEVANT
+    return q_value, verdict
 
 
 def _may_be_relevant(p_value: np.ndarray, drawn: np.ndarray, fdr: float) -> np.ndarray:
@@ -144,11 +166,12 @@ def combined_p_values(
     n_features = len(evidence.n_drawn)
     small: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {kind: [] for kind in kinds}
     tails: dict[str, list[Tail]] = {kind: [] for kind in kinds}
-    for kind, at, p_value, tail in _kind_p_values(evidence, kinds, strata, drawn, coarse=True):
-        tails[kind].append(tail)
-        below = np.flatnonzero(p_value < 1.0)
-        places = np.arange(n_features)[at] if isinstance(at, slice) else at
-        small[kind].append((places[below], p_value[below]))
+    for kind, null, members in _nulls(evidence, kinds, strata, drawn, coarse=True):
+        tails[kind].append(null.tail)
+        for at, p_value in _p_values(evidence, kind, null, members):
+            below = p_value < 1.0
+            small[kind].append((at[below], p_value[below]))
+        del null  # before the next is made
     n_found = {
         kind: count_rejected(np.concatenate([p for _, p in found]), n_features, fdr)
         for kind, found in small.items()
@@ -162,35 +185,44 @@ def combined_p_values(
                 combined[at] = np.minimum(combined[at], p_value / weights[kind])
         return combined, tails, weights
     small.clear()
-    for kind, at, p_value, _ in _kind_p_values(evidence, kinds, strata, drawn, coarse=False):
-        p_value /= weights[kind]
-        combined[at] = np.minimum(combined[at], p_value, out=p_value)
+    for kind, null, members in _nulls(evidence, kinds, strata, drawn, coarse=False):
+        for at, p_value in _p_values(evidence, kind, null, members):
+            combined[at] = np.minimum(combined[at], p_value / weights[kind])
+        del null  # before the next is made
     return combined, tails, weights
 
 
-def _kind_p_values(
+def _nulls(
     evidence: Evidence,
     kinds: tuple[str, ...],
     strata: np.ndarray | None,
     drawn: np.ndarray,
     coarse: bool,
-) -> Iterator[tuple[str, slice | np.ndarray, np.ndarray, Tail]]:
-    """For each stratum and kind: the places, their p-values, and the tail of the null."""
+) -> Iterator[tuple[str, Null, slice | np.ndarray]]:
+    """For each stratum and kind: what its probes show, and the places of its features."""
     for members in _members(strata, drawn):
         for kind in kinds:
-            chosen, found, tail = find_p_values(
-                evidence.statistic(kind, slice(0, 1), members)[0],
-                _owned(evidence, evidence.statistic(kind, slice(1, None), members)), coarse,
-            )  # fmt: skip
-            at = chosen if isinstance(members, slice) else members[chosen]
-            yield kind, at, found, tail
-            del found  # before the next is made
+            yield kind, _null(evidence, kind, members, coarse), members
 
 
-def _owned(evidence: Evidence, statistic: np.ndarray) -> np.ndarray:
-    """The values in one row that may be reordered: a copy, if they are the evidence itself."""
-    shared = np.may_share_memory(statistic, evidence.peak)
-    return statistic.flatten() if shared else statistic.ravel()
+def _null(evidence: Evidence, kind: str, members: slice | np.ndarray, coarse: bool) -> Null:
+    probes = evidence.statistic(kind, slice(1, None), members)
+    shared = np.may_share_memory(probes, evidence.peak)  # and must not be reordered
+    return Null.of(probes.flatten() if shared else probes.ravel(), coarse)
+
+
+def _p_values(
+    evidence: Evidence, kind: str, null: Null, members: slice | np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Places and their p-values, a piece of the members at a time."""
+    n_members = len(evidence.n_drawn) if isinstance(members, slice) else len(members)
+    for start in range(0, n_members, PIECE):
+        if isinstance(members, slice):
+            places = np.arange(start, min(start + PIECE, n_members), dtype=np.int32)
+        else:
+            places = members[start : start + PIECE]
+        chosen, found = null.p_values(evidence.statistic(kind, slice(0, 1), places)[0])
+        yield places[chosen], found
 
 
 def kind_weights(n_found: dict[str, int]) -> dict[str, float]:
@@ -213,18 +245,6 @@ def kind_weights(n_found: dict[str, int]) -> dict[str, float]:
     return weights
 
 
-def count_rejected(p_values: np.ndarray, n: int, fdr: float) -> int:
-    """How many of n features Benjamini-Hochberg selects; p-values that are left out are 1.
-
-    >>> import numpy as np
-    >>> count_rejected(np.array([0.001, 0.04, 0.5]), 4, 0.1)
-    2
-    """
-    small = np.sort(p_values[p_values <= fdr])
-    passing = np.flatnonzero(small <= fdr * np.arange(1, len(small) + 1) / n)
-    return int(passing[-1]) + 1 if len(passing) else 0
-
-
 def knockoff_plus(
     evidence: Evidence, kinds: tuple[str, ...], fdr: float, strata: np.ndarray | None = None
 ) -> np.ndarray:
@@ -233,18 +253,46 @@ def knockoff_plus(
     A feature competes with its own (first) probe: the difference of their best evidence is as
     likely positive as negative if the feature is irrelevant. Needs at least 1 / fdr discoveries.
     """
-    best = np.zeros((2, len(evidence.n_drawn)), np.float32)
-    for kind in kinds:
-        best = np.maximum(best, scaled_statistic(evidence, kind, strata)[:2])
-    lead = best[0] - best[1]
-    cuts = np.sort(np.abs(lead[lead != 0]))[::-1]
-    if not len(cuts):
-        return np.zeros(len(lead), np.bool_)
-    wins, losses = np.sort(lead[lead > 0]), np.sort(-lead[lead < 0])
-    n_wins = len(wins) - np.searchsorted(wins, cuts, side="left")
-    n_losses = len(losses) - np.searchsorted(losses, cuts, side="left")
-    good = np.flatnonzero((1.0 + n_losses) / np.maximum(n_wins, 1) <= fdr)
-    return lead >= cuts[good[-1]] if len(good) else np.zeros(len(lead), np.bool_)
+    lead = _leads(evidence, kinds, strata)
+    ordered = np.sort(lead)
+    # The smallest cut that serves: {lead >= cut} changes at the values of features that lead only.
+    for start in range(int(np.searchsorted(ordered, 0.0, side="right")), len(ordered), PIECE):
+        cuts = ordered[start : start + PIECE]
+        n_wins = len(ordered) - np.searchsorted(ordered, cuts, side="left")
+        n_losses = np.searchsorted(ordered, -cuts, side="right")
+        good = np.flatnonzero((1.0 + n_losses) / n_wins <= fdr)
+        if len(good):
+            chosen: np.ndarray = lead >= cuts[good[0]]
+            return chosen
+    return np.zeros(len(lead), np.bool_)
+
+
+def _leads(evidence: Evidence, kinds: tuple[str, ...], strata: np.ndarray | None) -> np.ndarray:
+    """float32 by place: the best evidence of a feature less that of its first probe."""
+    scales = {kind: stratum_scales(evidence, kind, strata) for kind in kinds}
+    lead = np.empty(len(evidence.n_drawn), np.float32)
+    for start in range(0, len(lead), PIECE):
+        places = np.arange(start, min(start + PIECE, len(lead)), dtype=np.int32)
+        best = np.zeros((2, len(places)), np.float32)
+        for kind in kinds:
+            scale = scales[kind][0 if strata is None else strata[places]]
+            np.maximum(best, evidence.statistic(kind, slice(0, 2), places) / scale, out=best)
+        np.subtract(best[0], best[1], out=lead[places[0] : places[-1] + 1])
+    return lead
+
+
+def stratum_scales(evidence: Evidence, kind: str, strata: np.ndarray | None) -> np.ndarray:
+    """float32 (256,): the mean of one kind of evidence in each stratum, probes included."""
+    totals, counts = np.zeros(256), np.zeros(256)
+    n_features = len(evidence.n_drawn)
+    for start in range(0, n_features, PIECE):
+        places = np.arange(start, min(start + PIECE, n_features), dtype=np.int32)
+        means = evidence.statistic(kind, places=places).mean(axis=0)
+        numbers = np.zeros(len(places), np.uint8) if strata is None else strata[places]
+        totals += np.bincount(numbers, weights=means, minlength=256)
+        counts += np.bincount(numbers, minlength=256)
+    scales: np.ndarray = np.maximum(totals / np.maximum(counts, 1), 1e-30).astype(np.float32)
+    return scales
 
 
 def scaled_statistic(evidence: Evidence, kind: str, strata: np.ndarray | None) -> np.ndarray:
@@ -254,15 +302,10 @@ def scaled_statistic(evidence: Evidence, kind: str, strata: np.ndarray | None) -
         mean = np.float32(max(float(statistic.mean()), 1e-30))
         shared: np.ndarray = np.divide(statistic, mean, out=None if kind == "peak" else statistic)
         return shared
-    totals, counts = np.zeros(256), np.zeros(256)
-    pieces = [slice(start, start + PIECE) for start in range(0, len(strata), PIECE)]
-    for here in pieces:
-        means = statistic[:, here].mean(axis=0)
-        totals += np.bincount(strata[here], weights=means, minlength=256)
-        counts += np.bincount(strata[here], minlength=256)
-    scale = np.maximum(totals / np.maximum(counts, 1), 1e-30).astype(np.float32)
+    scale = stratum_scales(evidence, kind, strata)
     scaled = np.empty_like(statistic) if kind == "peak" else statistic
-    for here in pieces:
+    for start in range(0, len(strata), PIECE):
+        here = slice(start, start + PIECE)
         np.divide(statistic[:, here], scale[strata[here]], out=scaled[:, here])
     return scaled
 
@@ -280,43 +323,6 @@ def decide_paper(evidence: Evidence, draws: int, share: float) -> Decision:
     verdict[enough] = Verdict.IRRELEVANT
     verdict[enough & (evidence.n_wins >= share * n_drawn)] = Verdict.RELEVANT
     return Decision(lost, lost, verdict)
-
-
-def q_values(p_values: np.ndarray, n: int | None = None) -> np.ndarray:
-    """The smallest false discovery rate at which each feature would be selected.
-
-    n: features that were tested, if those with a p-value of 1 were left out
-
-    At a cut that selects k features, n x p false ones are expected (Benjamini-Hochberg). With
-    confidence CONFIDENCE there are at most the Poisson quantile of that, which counts where more
-    than FEW_FALSE are expected. The larger of the two, as a share of k, is the rate at that cut.
-
-    >>> import numpy as np
-    >>> q_values(np.array([0.001, 0.2, 1.0])).round(3).tolist()
-    [0.003, 1.0, 1.0]
-    """
-    n = len(p_values) if n is None else n
-    ranked = np.ones(len(p_values))
-    small = np.flatnonzero(p_values < 1.0)  # the others have a rate of 1 at any rank
-    order = small[np.argsort(p_values[small], kind="stable")]
-    expected = p_values[order] * n
-    ranks = np.arange(1, len(order) + 1)
-    rate = expected / ranks
-    few = (rate < 1.0) & (expected > FEW_FALSE)  # elsewhere the quantile, slow to compute, is idle
-    rate[few] = np.maximum(expected[few], poisson_quantile(expected[few])) / ranks[few]
-    ranked[order] = np.minimum(np.minimum.accumulate(rate[::-1])[::-1], 1.0)
-    return ranked
-
-
-def poisson_quantile(mean: np.ndarray) -> np.ndarray:
-    """The smallest k with P(Poisson(mean) <= k) >= CONFIDENCE; beyond 1,000 by its normal limit."""
-    quantile: np.ndarray = np.ceil(mean + ndtri(CONFIDENCE) * np.sqrt(mean))
-    small = mean < 1_000
-    means = np.maximum(mean[small], 1e-9)
-    found = np.ceil(np.maximum(pdtrik(CONFIDENCE, means), 0.0))
-    one_less = np.maximum(found - 1.0, 0.0)  # rounding in pdtrik may make it one too large
-    quantile[small] = np.where(pdtr(one_less, means) >= CONFIDENCE, one_less, found)
-    return quantile
 
 
 def choose_pool(

@@ -8,7 +8,14 @@
     ├── MemoryBudgetError         the work does not fit into the memory allowed
     ├── ClusterError              workers are missing, differ from us, or were lost
     ├── CheckpointError           a checkpoint is missing, damaged or of another run
-    └── RunInterrupted            the run was stopped; its checkpoint says where
+    ├── RunInterrupted            the run was stopped; its checkpoint says where
+    ├── ServiceError              the service refused a request of the client, or gave no answer
+    │   ├── AccessError           no key, a wrong one, or one that does not allow it
+    │   ├── MissingError          there is no such job or dataset of yours
+    │   ├── ConflictError         the present state of the job or dataset does not allow it
+    │   └── UnavailableError      the service cannot be reached, failed, or is too busy
+    └── JobError                  a job of the service failed or was cancelled
+        └── JobTimeout            a job did not end in the time it was waited for
 
 A message is one sentence or two: what was wrong, where, and what to do.
 """
@@ -64,3 +71,53 @@ class RunInterrupted(SRSError):
     def __init__(self, message: str, folder: str | None = None) -> None:
         super().__init__(message)
         self.folder = folder
+
+
+class ServiceError(SRSError):
+    """The service refused a request, or gave no answer; the text is what it said.
+
+    status      of the response; 0: there was none
+    code        kind of the problem, as "out-of-reach"; "" if the response did not say
+    request_id  what the service's log calls the request
+    """
+
+    def __init__(self, message: str, status: int = 0, code: str = "", request_id: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.request_id = request_id
+
+
+class AccessError(ServiceError):
+    """No API key, a wrong one, or one that does not allow this."""
+
+
+class MissingError(ServiceError):
+    """There is no such job or dataset, or it is another user's."""
+
+
+class ConflictError(ServiceError):
+    """The present state of the job or dataset does not allow this."""
+
+
+class UnavailableError(ServiceError):
+    """The service cannot be reached, failed, or is too busy, also after retries."""
+
+
+class JobError(SRSError):
+    """A job of the service failed or was cancelled.
+
+    job_id  the job
+    status  how it ended
+    yours   whether data or settings are to blame, and not the service
+    """
+
+    def __init__(self, message: str, job_id: str, status: str, yours: bool = False) -> None:
+        super().__init__(message)
+        self.job_id = job_id
+        self.status = status
+        self.yours = yours
+
+
+class JobTimeout(JobError, TimeoutError):
+    """A job did not end in the time it was waited for; it goes on."""

@@ -132,6 +132,12 @@ class Evidence:
             np.divide(total[:, some], counts, out=found[:, here], dtype="f4", casting="unsafe")
         return found
 
+    def release(self, name: str) -> np.ndarray:
+        """Give up the array of this name, which nobody needs here any more; returns it."""
+        array: np.ndarray = getattr(self, name)
+        setattr(self, name, np.empty((*array.shape[:-1], 0), array.dtype))
+        return array
+
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays by name, for a checkpoint."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}

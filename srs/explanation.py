@@ -23,11 +23,20 @@ from srs.errors import SettingsError
 from srs.executors import available_cores
 from srs.importance import Analysis, Forest, ForestSettings, Matrix, grow_forest, open_matrix
 from srs.report import render_explanation
+from srs.result import (
+    EXPLANATION_NAME,
+    JSON_NAME,
+    Result,
+    load_result,
+    read_explanation,
+    write_report,
+    write_text,
+)
 from srs.samples import levels_of
 
 FORMAT = "srs-explanation"
 SCHEMA_VERSION = 1
-JSON_NAME, REPORT_NAME = "explain.json", "explain.html"
+PAGE_NAME = "explain.html"
 
 OnShare = Callable[[float, str], None]
 
@@ -41,6 +50,7 @@ class Entry:
     forest    whether it uses the forest that analyses share
     target    whether it needs a target
     required  whether the value must be given
+    remote    whether it can run on an executor
     """
 
     function: Callable[..., Analysis]
@@ -48,6 +58,7 @@ class Entry:
     forest: bool = False
     target: bool = True
     required: bool = False
+    remote: bool = False
 
 
 ANALYSES: dict[str, Entry] = {
@@ -61,7 +72,7 @@ ANALYSES: dict[str, Entry] = {
     "per-class": Entry(importance.per_class, forest=True),
     "umfi": Entry(importance.umfi, "method"),
     "mci": Entry(importance.mci, "method"),
-    "network": Entry(importance.network, target=False),
+    "network": Entry(importance.network, target=False, remote=True),
     "connectome": Entry(importance.connectome, target=False),
     "context-network": Entry(
         importance.context_network, "context", target=False, required=True
@@ -81,15 +92,17 @@ class Explanation:
     """What the analyses said. Made by `srs.explain`.
 
     analyses  name -> Analysis, in the order of the request
-    data      n_samples, n_features, names, target, task and labels
+    data      n_samples, n_features, names, target, task, labels and notices
     settings  seed and requests
     measured  seconds, versions: what differs between equal runs
+    run       digest of the result whose features are explained; None if they are of none
     """
 
     analyses: Mapping[str, Analysis]
     data: Mapping[str, Any]
     settings: Mapping[str, Any]
     measured: Mapping[str, Any]
+    run: str | None = None
 
     def __repr__(self) -> str:
         return f"<Explanation of {self.data['n_features']} features: {', '.join(self.analyses)}>"
@@ -102,6 +115,7 @@ class Explanation:
         return {
             "format": FORMAT,
             "schema_version": SCHEMA_VERSION,
+            "run": self.run,
             "settings": dict(self.settings),
             "data": dict(self.data),
             "analyses": [analysis.to_json() for analysis in self.analyses.values()],
@@ -109,17 +123,35 @@ class Explanation:
         }
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write explain.json, explain.html and a Parquet table an analysis; returns the folder."""
+        """Write explain.json, a Parquet table an analysis, and a page, whose path is returned.
+
+        In the folder of the run whose features are explained, the page is its report.html, which
+        gains a section an analysis; analyses of that run that are there already stay. Elsewhere
+        the page is explain.html.
+        """
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
-        tables = {name: analysis.table for name, analysis in self.analyses.items()}
-        for name, table in tables.items():
-            pq.write_table(table, path / f"{name}.parquet")
+        for name, analysis in self.analyses.items():
+            pq.write_table(analysis.table, path / f"{name}.parquet")
         document = self.to_json()
-        (path / REPORT_NAME).write_text(render_explanation(document), encoding="utf-8")
+        result = self._run_in(path)
+        if result is not None:
+            there = read_explanation(path, result) or {"analyses": []}
+            kept = [a for a in there["analyses"] if a["name"] not in self.analyses]
+            document["analyses"] = [*kept, *document["analyses"]]
         text = json.dumps(document, indent=1, allow_nan=False) + "\n"
-        (path / JSON_NAME).write_text(text, encoding="utf-8")
-        return path
+        write_text(path / EXPLANATION_NAME, text)
+        if result is not None:
+            return write_report(path, result)
+        write_text(path / PAGE_NAME, render_explanation(document))
+        return path / PAGE_NAME
+
+    def _run_in(self, folder: Path) -> Result | None:
+        """The result in a folder, if it is the one whose features are explained."""
+        if self.run is None or not (folder / JSON_NAME).is_file():
+            return None
+        result = load_result(folder)
+        return result if result.digest == self.run else None
 
 
 def explain(
@@ -132,6 +164,7 @@ def explain(
     n_trees: int = 1000,
     threads: int | None = None,
     subjects: str | None = None,
+    executor: Any = None,
     on_progress: OnShare | None = None,
 ) -> Explanation:
     """Why features matter: run analyses on the features of a store, an array or a data frame.
@@ -148,6 +181,9 @@ def explain(
     threads      None: all cores
     subjects     column of the store: samples that belong together are in or out of the bag of a
                  tree together, and are permuted as wholes
+    executor     where the targets of a network are learned, as in `srs.select`: a
+                 `distributed.Client`, the address of a scheduler, a number of worker processes;
+                 None: threads of this process
     on_progress  called with the share done and what is being done
 
     >>> import numpy as np, srs
@@ -161,6 +197,8 @@ def explain(
     if not requests:
         raise SettingsError("there is no analysis to run: name some, as in analyses=['mdi'].")
     needs_target = any(ANALYSES[name].target for name, _ in requests)
+    if isinstance(features, (str, os.PathLike)):
+        features = load_result(features)
     matrix = open_matrix(data, target, features, needs_target=needs_target)
     if subjects is not None:
         matrix = _with_subjects(matrix, subjects, [name for name, _ in requests])
@@ -183,8 +221,9 @@ def explain(
             )
             found[name] = entry.function(forest, **options)
         else:
+            where = {"executor": executor} if entry.remote else {}
             found[name] = entry.function(
-                matrix, seed=seed, threads=threads, on_progress=show, **options
+                matrix, seed=seed, threads=threads, on_progress=show, **where, **options
             )
         seconds[name] = round(perf_counter() - since, 3)
         show(1.0)
@@ -199,7 +238,8 @@ def explain(
     settings = {"seed": seed, "n_trees": n_trees, "analyses": shown}
     if subjects is not None:
         settings["subjects"] = subjects
-    return Explanation(found, _describe(matrix), settings, measured)
+    run = features.digest if isinstance(features, Result) else None
+    return Explanation(found, _describe(matrix), settings, measured, run)
 
 
 def _with_subjects(matrix: Matrix, subjects: str, names: Sequence[str]) -> Matrix:
@@ -219,6 +259,7 @@ def _describe(matrix: Matrix) -> dict[str, Any]:
         "target": None if target is None else target.name,
         "task": None if target is None else target.task,
         "labels": [] if target is None else list(target.labels),
+        "notices": list(matrix.notices),
     }
 
 

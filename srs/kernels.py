@@ -59,7 +59,7 @@ def _one_at_a_time() -> Iterator[None]:
 
 
 # Touches every kernel once with the types that runs use: both widths of values, classes and
-# numbers, missing values and categories, held-out samples, both modes.
+# numbers, missing values and categories, held-out samples, both modes, bytes and two bits.
 _EXERCISE = """
 import tempfile
 import numpy as np
@@ -77,4 +77,7 @@ for dtype in (np.float32, np.float64):
         )
         srs.select(store, max_trees=4, holdout=0.2)
         srs.select(store, max_trees=4, mode="paper", target="n")
+srs.select(srs.ingest((X > 0.5) * 1.0, target=y), max_trees=4)
+from srs.ingest.encode import encode_dosages
+encode_dosages(np.zeros((2, 8), np.int8), np.zeros((2, 8), np.uint8), np.zeros(2, np.uint8))
 """

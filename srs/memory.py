@@ -7,9 +7,11 @@ functions of sizes. What a calling program holds besides (its own arrays) is not
 
 from __future__ import annotations
 
+import ctypes
 import re
 import resource
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +22,6 @@ MB = 1 << 20
 INTERPRETER_MEM = 265 * MB  # fresh `srs select` with kernels and writers loaded; see DESIGN.md
 WORKER_MEM = 215 * MB  # fresh Dask worker with kernels loaded
 DASK_MEM = 60 * MB  # client, scheduler and nannies in a coordinator that starts workers
-RESULT_BYTES = 150  # a feature, at most, from the end of a run until its result is saved
 FETCHED_RESULTS = 16  # results that a coordinator fetches at once
 HELD_RESULTS = 3  # results of one thread that wait in its worker to be fetched
 DEFAULT_MEM = 2 * 10**9  # where nothing is said; fixed, so that answers do not depend on the day
@@ -73,6 +74,12 @@ def peak_mem() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
+def hand_back() -> None:
+    """Give the system what was freed: glibc keeps arrays of less than 32 MB for later ones."""
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 @dataclass(frozen=True)
 class RunShape:
     """The sizes that decide what a run holds in memory.
@@ -120,19 +127,15 @@ def batch_mem(shape: RunShape, resident: bool = False) -> int:
 
 
 def coordinator_mem(n_features: int, n_roles: int) -> int:
-    """Bytes that the loop holds for all features: 62 a feature with one probe.
+    """Bytes that are held for all features: 62 a feature with one probe.
 
     Evidence, ids and strata, and the arrays of a look at the evidence: p-values, and of one kind
-    the places of a stratum, its features and its probes.
+    the places of a stratum, its features and its probes. The last look and the table of the
+    result (`srs.conclusion`) give up evidence as they go, and need no more.
     """
     evidence = 12 * n_roles + 12 + 5
     look = 9 + 4 * (n_roles + 1)
     return n_features * (evidence + look)
-
-
-def result_mem(n_features: int) -> int:
-    """Bytes that the last decision and the table of all features take, when batches are done."""
-    return RESULT_BYTES * n_features
 
 
 def weight_mem(shape: RunShape) -> int:
@@ -140,24 +143,18 @@ def weight_mem(shape: RunShape) -> int:
     return max(8 << 20, 128 * shape.n_samples) if shape.weighted else 0
 
 
-def loop_mem(shape: RunShape, threads: int, resident: bool = False) -> int:
-    """Bytes that the process is predicted to hold while it loops; resident: with all codes."""
+def projected_mem(shape: RunShape, threads: int, resident: bool = False) -> int:
+    """Bytes that the process is predicted to hold at most; resident: with all codes."""
     store = weight_mem(shape) + (store_mem(shape) if resident else 0)
     loop = coordinator_mem(shape.n_features, shape.n_roles)
     return INTERPRETER_MEM + loop + store + threads * batch_mem(shape, resident)
-
-
-def projected_mem(shape: RunShape, threads: int, resident: bool = False) -> int:
-    """Bytes that the process is predicted to hold at most, the table of the result included."""
-    table = INTERPRETER_MEM + result_mem(shape.n_features)
-    return max(loop_mem(shape, threads, resident), table)
 
 
 def coordinator_projected_mem(shape: RunShape) -> int:
     """Bytes that a coordinator of workers is predicted to hold at most."""
     fetched = 2 * FETCHED_RESULTS * evidence_mem(shape)
     loop = fetched + coordinator_mem(shape.n_features, shape.n_roles)
-    return INTERPRETER_MEM + DASK_MEM + max(loop, result_mem(shape.n_features))
+    return INTERPRETER_MEM + DASK_MEM + loop
 
 
 def worker_mem(shape: RunShape, slots: int, resident: bool = False) -> int:
@@ -209,7 +206,6 @@ def plan_shape(
     allowed_mem: int,
     subspace_size: int | None = None,
     round_size: int | None = None,
-    with_table: bool = True,
     weighted: bool = False,
 ) -> RunShape:
     """The shape of a run within `allowed_mem`, or MemoryBudgetError with both numbers.
@@ -218,8 +214,6 @@ def plan_shape(
     all trees would be alike) and at most 10,000, made smaller until two batches fit, so that the
     same shape, and so the same answer, serves 1 or 2 threads.
     A given `subspace_size` is kept, and must fit once. A slab has no more trees than a round.
-    with_table: whether the table of the result must fit, too, as it must not where batches run
-    elsewhere; the shape does not depend on it.
     """
 
     def shape_of(q: int) -> RunShape:
@@ -231,20 +225,17 @@ def plan_shape(
             weighted,
         )  # fmt: skip
 
-    def needed(shape: RunShape) -> int:
-        return projected_mem(shape, 1) if with_table else loop_mem(shape, 1)
-
     if subspace_size is not None:
         shape = shape_of(subspace_size)
         what = f"subspaces of {subspace_size} features"
-        _refuse_above(needed(shape), allowed_mem, what)
+        _refuse_above(projected_mem(shape, 1), allowed_mem, what)
         return shape
     least = min(MIN_SUBSPACE, -(-n_features // 3))
     q = min(MAX_SUBSPACE, max(least, n_features // SUBSPACE_SHARE))
-    while q > least and loop_mem(shape_of(q), 2) > allowed_mem:
+    while q > least and projected_mem(shape_of(q), 2) > allowed_mem:
         q = max(least, q * 3 // 4)
     shape = shape_of(q)
-    _refuse_above(needed(shape), allowed_mem, f"the evidence of {n_features} features")
+    _refuse_above(projected_mem(shape, 1), allowed_mem, f"the evidence of {n_features} features")
     return shape
 
 

@@ -38,37 +38,55 @@ class Tail:
     scale: float = 0.0
 
 
-def find_p_values(
-    observed: np.ndarray, null: np.ndarray, coarse: bool = False
-) -> tuple[slice | np.ndarray, np.ndarray, Tail]:
-    """P(null >= observed), never 0: for which observed values, what it is, and the tail used.
+@dataclass(frozen=True)
+class Null:
+    """A sample of the null, which observed values are compared with.
 
-    coarse: p-values above about 0.1 are left out, for a fraction of the time and memory.
-    Reorders `null`: with millions of features a look has no room for copies.
-
-    >>> import numpy as np
-    >>> find_p_values(np.array([0.5, 2.5]), np.array([1.0, 2.0, 3.0]))[1].tolist()
-    [1.0, 0.5]
+    ordered  its values, ascending; in a coarse look only the largest
+    n        values of the whole sample
+    least    smaller observed values are left out; None: none are
+    tail     where p-values beyond the largest come from
     """
-    n_null = len(null)
-    chosen: slice | np.ndarray = slice(None)
-    if coarse and n_null >= MIN_COARSE:
-        null.partition(n_null - n_null // 10)
-        least = null[n_null - n_null // 10]
-        least = max(least, np.nextafter(null.min(), np.inf))  # ties at the bottom are no evidence
-        null = null[null >= least]
-        chosen = np.flatnonzero(observed >= least)
-    null.sort()
-    observed = observed[chosen]
-    n_at_least = len(null) - np.searchsorted(null, observed, side="left")
-    p_values = (n_at_least + 1.0) / (n_null + 1.0)
-    tail = find_tail(null, n_null)
-    far = np.flatnonzero((n_at_least < MIN_EXCEEDING) & (observed > tail.threshold))
-    if tail.fits and len(far):
-        excess = observed[far].astype(np.float64) - tail.threshold
-        beyond = tail.share * tail_survival(excess, tail.shape, tail.scale)
-        p_values[far] = np.maximum(beyond, np.finfo(float).tiny)
-    return chosen, p_values, tail
+
+    ordered: np.ndarray
+    n: int
+    least: float | None
+    tail: Tail
+
+    @classmethod
+    def of(cls, values: np.ndarray, coarse: bool = False) -> Null:
+        """The null of a sample, which is reordered: of millions there is no room for copies.
+
+        coarse: p-values above about 0.1 are left out, for a fraction of the time and memory.
+        """
+        n, least = len(values), None
+        if coarse and n >= MIN_COARSE:
+            values.partition(n - n // 10)
+            # Ties at the bottom are no evidence.
+            least = max(values[n - n // 10], np.nextafter(values.min(), np.inf))
+            values = values[values >= least]
+        values.sort()
+        return cls(values, n, least, find_tail(values, n))
+
+    def p_values(self, observed: np.ndarray) -> tuple[slice | np.ndarray, np.ndarray]:
+        """P(null >= observed), never 0: for which of the values, and what it is.
+
+        >>> import numpy as np
+        >>> Null.of(np.array([1.0, 2.0, 3.0])).p_values(np.array([0.5, 2.5]))[1].tolist()
+        [1.0, 0.5]
+        """
+        chosen: slice | np.ndarray = slice(None)
+        if self.least is not None:
+            chosen = np.flatnonzero(observed >= self.least)
+        observed, tail = observed[chosen], self.tail
+        n_at_least = len(self.ordered) - np.searchsorted(self.ordered, observed, side="left")
+        p_values = (n_at_least + 1.0) / (self.n + 1.0)
+        far = np.flatnonzero((n_at_least < MIN_EXCEEDING) & (observed > tail.threshold))
+        if tail.fits and len(far):
+            excess = observed[far].astype(np.float64) - tail.threshold
+            beyond = tail.share * tail_survival(excess, tail.shape, tail.scale)
+            p_values[far] = np.maximum(beyond, np.finfo(float).tiny)
+        return chosen, p_values
 
 
 def find_tail(ordered: np.ndarray, n_null: int) -> Tail:

@@ -1,20 +1,18 @@
 """Say before a run what it will cost: sizes, memory, time, and what could be found by when.
 
-Time comes from a short calibration: the first batch of the run is grown on this machine. How many
+Time comes from a short calibration: the first rounds of the run are grown on this machine. How many
 trees it takes to find features of a kind comes from `srs.theory`.
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from time import perf_counter
 from typing import Any
 
-from srs import batch, seeds, subspace
-from srs.batch import BatchSpec
 from srs.config import Settings
-from srs.context import Context, make_context, with_resident_codes
+from srs.context import Context, make_context, require_samples, with_resident_codes
 from srs.executors import LocalExecutor
 from srs.kernels import ensure_compiled
 from srs.memory import (
@@ -23,15 +21,13 @@ from srs.memory import (
     coordinator_mem,
     parse_bytes,
     projected_mem,
-    result_mem,
     store_mem,
     threads_that_fit,
     worker_projected_mem,
 )
-from srs.run import Run
+from srs.run import Progress, Run
 from srs.stopping import trees_to_meet_a_clique
-from srs.store import FeatureStore, open_store
-from srs.subspace import Pool
+from srs.store import Chosen, FeatureStore, open_store
 from srs.theory import expected_iterations
 
 CALIBRATION_SECONDS = 2.0  # about as long as the calibration may take
@@ -50,11 +46,10 @@ class Plan:
     bytes_a_pass       bytes read from the store in a pass (once in all, if resident)
     projected_mem      bytes that the process will hold
     batch_mem          bytes of it that each thread holds
-    coordinator_mem    bytes of it that the loop holds for all features
-    result_mem         bytes that the table of all features takes at the end
+    coordinator_mem    bytes of it that are held for all features, by the coordinator of workers too
     worker_mem         bytes that a Dask worker of one thread will hold (`srs select --workers`)
     allowed_mem        bytes that are allowed
-    seconds_a_tree     measured on this machine, one thread
+    seconds_a_tree     measured on this machine with all threads
     seconds_a_pass     predicted wall time
     seconds            predicted wall time until the run may end
     pair_trees         expected trees until a pair without effects of their own shows
@@ -70,7 +65,6 @@ class Plan:
     projected_mem: int
     batch_mem: int
     coordinator_mem: int
-    result_mem: int
     worker_mem: int
     allowed_mem: int
     seconds_a_tree: float
@@ -98,9 +92,13 @@ def plan(
     *,
     memory: str | int | None = None,
     workers: int | None = None,
+    samples: Chosen | None = None,
+    features: Chosen | None = None,
     **settings: Any,
 ) -> Plan:
     """Plan a run of `srs.select` with the same settings; a short calibration measures the time.
+
+    samples, features: the part of the store that is used, as in `srs.select`.
 
     >>> import numpy as np, srs
     >>> X = np.random.default_rng(0).normal(size=(100, 400))
@@ -109,6 +107,8 @@ def plan(
     (134, 3, True)
     """
     store = store if isinstance(store, FeatureStore) else open_store(store)
+    if samples is not None or features is not None:
+        store = store.view(samples, features)
     allowed_mem = DEFAULT_MEM if memory is None else parse_bytes(memory)
     context = make_context(store, Settings(allowed_mem=allowed_mem, **settings))
     ensure_compiled()
@@ -116,34 +116,63 @@ def plan(
     threads = threads_that_fit(context.shape, wanted, allowed_mem)
     context = with_resident_codes(context, threads)
     resident = context.resident is not None
-    run = Run(context, LocalExecutor(threads))
-    seconds_a_tree = _measure(context)
-    n_batches = max(1, -(-store.n_chunks // context.shape.slab_chunks))
-    # Threads wait for one another at the end of a pass; the last batches may be fewer than threads.
-    steps = -(-n_batches // threads)
-    seconds_a_pass = seconds_a_tree * run.trees_a_pass * steps / n_batches
-    trees = run.least_trees + context.settings.patience * run.round_trees
+    run, start, seconds_a_tree = _rehearse(context, LocalExecutor(threads))
+    n_rounds = max(context.settings.patience, -(-run.least_trees // run.round_trees))
+    seconds = start + seconds_a_tree * n_rounds * run.round_trees
     shape = context.shape
     return Plan(
         shape.subspace_size, shape.n_roles - 1, run.trees_a_pass, run.least_trees, threads,
-        resident, store_mem(shape), projected_mem(shape, threads, resident),
+        resident, store_mem(shape) * store.manifest.code_bits // 8,
+        projected_mem(shape, threads, resident),
         batch_mem(shape, resident), coordinator_mem(shape.n_features, shape.n_roles),
-        result_mem(shape.n_features), worker_projected_mem(shape, 1, allowed_mem), allowed_mem,
-        seconds_a_tree, seconds_a_pass, trees / run.trees_a_pass * seconds_a_pass,
+        worker_projected_mem(shape, 1, allowed_mem), allowed_mem,
+        seconds_a_tree, seconds_a_tree * run.trees_a_pass, seconds,
         trees_to_meet_a_clique(shape, 2), shape.n_features,
     )  # fmt: skip
 
 
-def _measure(context: Context) -> float:
-    """Seconds of one tree, reading and filling included, from the first batches of the run."""
-    rng = seeds.make_rng(context.settings.seed, seeds.PASS_ORDER, 0)
-    slabs = subspace.deal_chunks(context.store.n_chunks, context.shape.slab_chunks, rng)
-    pool = Pool.of_pinned(context.pinned)
-    batch.run_batch(context, BatchSpec(0, 0, slabs[0], pool))  # warms caches
-    n_trees, started = 0, perf_counter()
-    index = 0
-    while not n_trees or perf_counter() - started < CALIBRATION_SECONDS / 4:
-        spec = BatchSpec(index, 0, slabs[index % len(slabs)], pool)
-        n_trees += batch.run_batch(context, spec)[0].n_trees
-        index += 1
-    return (perf_counter() - started) / n_trees
+def check(
+    store: FeatureStore | str | os.PathLike[str],
+    *,
+    memory: str | int | None = None,
+    **settings: Any,
+) -> None:
+    """Raise what `srs.select` would refuse with the same settings, before any codes are read.
+
+    >>> import numpy as np, srs
+    >>> store = srs.ingest(np.random.default_rng(0).normal(size=(9, 4)), target=[0, 1, 1] * 3)
+    >>> try:
+    ...     srs.check(store, memory="1MB")
+    ... except srs.SRSError as error:
+    ...     print(error.needed_mem > 10**8, error.allowed_mem)
+    True 1000000
+    """
+    store = store if isinstance(store, FeatureStore) else open_store(store)
+    allowed_mem = DEFAULT_MEM if memory is None else parse_bytes(memory)
+    require_samples(make_context(store, Settings(allowed_mem=allowed_mem, **settings)))
+
+
+class _Enough(Exception):
+    """Ends a rehearsal."""
+
+
+def _rehearse(context: Context, executor: LocalExecutor) -> tuple[Run, float, float]:
+    """A run that was begun: with it, seconds to get going, and wall seconds of a tree.
+
+    Looks at the evidence, and threads that wait for one another and for memory, are part of it.
+    """
+    marks: list[tuple[float, int]] = []
+
+    def note(progress: Progress) -> None:
+        marks.append((progress.seconds, progress.n_trees))
+        if len(marks) > 1 and progress.seconds > CALIBRATION_SECONDS:
+            raise _Enough
+
+    run = Run(context, executor, on_progress=note)
+    with suppress(_Enough):
+        run.run()
+    (first, n_first), (last, n_last) = marks[0], marks[-1]
+    if n_last == n_first:
+        return run, 0.0, last / n_last
+    a_tree = (last - first) / (n_last - n_first)
+    return run, max(0.0, first - n_first * executor.n_parallel * a_tree), a_tree

@@ -2,10 +2,12 @@
 
 `result.json` has the same bytes for the same data, settings and seed, but for its last part,
 "measured" (times, memory, versions). Feature tables are in the order of the source's columns.
+`report.html` is written from these, and from the explanation that `srs explain` left beside them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -19,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from srs.errors import InputError
+from srs.feature_table import FeatureTable, SavedTable, whole, write_table
 from srs.report import render_html
 
 if TYPE_CHECKING:
@@ -27,20 +30,20 @@ if TYPE_CHECKING:
 FORMAT = "srs-result"
 SCHEMA_VERSION = 1
 JSON_NAME, TABLE_NAME, REPORT_NAME = "result.json", "features.parquet", "report.html"
+EXPLANATION_NAME = "explain.json"
 
 
 @dataclass(frozen=True)
 class Result:
     """What a run found. Made by `srs.select`, or read from a folder by `srs.load_result`.
 
-    document  what result.json holds, see `srs.report` for its parts
-    table     one row a feature: feature_id, name, verdict, p_value, q_value, importance, effect,
-              n_drawn, n_used, pinned, group (see `groups`; null for features in none); and sets
-              (names of the feature sets that it is in), if the run tested any
+    document      what result.json holds, see `srs.report` for its parts
+    all_features  the table of all features, to be read a piece at a time: `table` or `features`
+                  have the whole of it, for which millions of rows take a gigabyte
     """
 
     document: Mapping[str, Any]
-    table: pa.Table
+    all_features: FeatureTable
 
     def __repr__(self) -> str:
         data = self.document["data"]
@@ -85,6 +88,12 @@ class Result:
         """Ids of few relevant features that predict nearly as well as all, in source order."""
         return np.array(self._outcome["minimal"], np.int64)
 
+    @property
+    def table(self) -> pa.Table:
+        """One row a feature: feature_id, name, verdict, p_value, q_value, importance, effect,
+        n_drawn, n_used, pinned, group (see `groups`; null for features in none)."""
+        return whole(self.all_features)
+
     @cached_property
     def features(self) -> pd.DataFrame:
         """The table of all features as a pandas data frame."""
@@ -108,6 +117,12 @@ class Result:
         """Largest resident set of the process, in bytes."""
         return int(self.document["measured"]["peak_mem"])
 
+    @cached_property
+    def digest(self) -> str:
+        """What tells runs apart: a hash of all but what was measured."""
+        parts = {key: part for key, part in self.document.items() if key != "measured"}
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
     @property
     def prediction(self) -> pd.DataFrame | None:
         """Predictions of the ensemble for the held-out samples; None if none were held out."""
@@ -125,17 +140,41 @@ class Result:
         """Write result.json, features.parquet and report.html; returns the folder."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
-        pq.write_table(self.table, path / (TABLE_NAME + ".partial"))
-        (path / (TABLE_NAME + ".partial")).replace(path / TABLE_NAME)
-        _write_text(path / REPORT_NAME, render_html(self.document, self.table))
-        _write_text(path / JSON_NAME, json.dumps(self.document, indent=1, allow_nan=False) + "\n")
+        write_table(self.all_features, path / TABLE_NAME)
+        write_report(path, self)
+        write_text(path / JSON_NAME, json.dumps(self.document, indent=1, allow_nan=False) + "\n")
         return path
 
 
-def _write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a file so that it is there as a whole or not at all."""
     partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def write_report(folder: Path, result: Result) -> Path:
+    """Write the page of a run, with the explanation in its folder if that is of this run."""
+    path = folder / REPORT_NAME
+    explanation = read_explanation(folder, result)
+    write_text(path, render_html(result.document, result.all_features, explanation))
+    return path
+
+
+def read_explanation(folder: Path, result: Result) -> Mapping[str, Any] | None:
+    """The explanation of a result that is in its folder; None if there is none, or of another."""
+    path = folder / EXPLANATION_NAME
+    if not path.is_file():
+        return None
+    try:
+        document: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        is_ours = document["run"] == result.digest
+    except (ValueError, OSError, KeyError, TypeError):
+        raise InputError(f"{path} is damaged: remove it and run srs explain again.") from None
+    return document if is_ours else None
 
 
 def load_result(folder: str | os.PathLike[str]) -> Result:
@@ -143,11 +182,16 @@ def load_result(folder: str | os.PathLike[str]) -> Result:
     path = Path(folder) / JSON_NAME
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        table = pq.read_table(Path(folder) / TABLE_NAME)
+        pq.read_schema(Path(folder) / TABLE_NAME)
     except FileNotFoundError as error:
         raise InputError(f"{folder} has no result: {error.filename} is missing.") from None
     except (ValueError, OSError) as error:
         raise InputError(f"the result in {folder} is damaged: {error}") from None
+    return make_result(document, SavedTable(Path(folder) / TABLE_NAME), str(path))
+
+
+def make_result(document: Any, table: FeatureTable, where: str) -> Result:
+    """The result of a document and its table; InputError names `where` if it is none of ours."""
     if document.get("format") != FORMAT or document.get("schema_version") != SCHEMA_VERSION:
-        raise InputError(f"{path} is not a result that this version of srs can read.")
+        raise InputError(f"{where} is not a result that this version of srs can read.")
     return Result(document, table)

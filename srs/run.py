@@ -21,10 +21,10 @@ from srs import batch, decision, seeds, subspace
 from srs.batch import BatchSpec, PaperSpec
 from srs.checkpoint import has_checkpoint, read_checkpoint, write_checkpoint
 from srs.context import Context
-from srs.decision import Decision
 from srs.errors import CheckpointError, RunInterrupted, SRSError
 from srs.evidence import BatchEvidence, Evidence
 from srs.executors import Executor
+from srs.state import State
 from srs.stopping import least_trees
 from srs.subspace import Pool
 from srs.tree import Tree, save_trees
@@ -33,7 +33,7 @@ ROUND_TREES = 16  # fewest trees between two looks at the evidence where nothing
 PAPER_TREES = 1_000  # iterations of paper mode where no limit is given
 STABLE_SHARE = 0.01  # of the relevant set, that may change in a round that counts as unchanged
 CHECKPOINT_SECONDS = 5.0  # between two checkpoints within a round
-CHECKPOINT_SHARE = 0.05  # of the time may be spent on writing them
+SYNC_SHARE = 0.05  # of the time may be spent on syncing them to the disk
 
 log = logging.getLogger("srs")
 
@@ -62,45 +62,17 @@ class Progress:
     figures: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass
-class State:
-    """What a run knows; everything that a checkpoint keeps.
-
-    evidence      sums of all features
-    pool          what trees of the present round may carry (default mode)
-    relevant      places of the relevant set (F of the paper), ascending
-    n_rounds      rounds finished
-    n_batches     batches finished within the present round
-    n_trees       trees grown
-    unchanged     rounds since the relevant set changed last
-    history       (n_trees, n_relevant) after each round in which something was looked at
-    votes         summed predictions of held-out samples
-    """
-
-    evidence: Evidence
-    pool: Pool
-    relevant: np.ndarray
-    votes: np.ndarray
-    n_rounds: int = 0
-    n_batches: int = 0
-    n_trees: int = 0
-    unchanged: int = 0
-    history: list[tuple[int, int]] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class Outcome:
     """How a run ended.
 
     state        its last state
-    decision     verdicts by place
     stop_reason  one sentence
     n_passes     passes over all features
     seconds      wall time of parts: read, fill, grow (summed over threads), and total
     """
 
     state: State
-    decision: Decision
     stop_reason: str
     n_passes: float
     seconds: dict[str, float]
@@ -135,10 +107,11 @@ class Run:
             np.zeros((len(context.held_out), n_outputs)),
         )
         self.seconds = {"read": 0.0, "fill": 0.0, "grow": 0.0}
-        self._started = self._saved = monotonic()
+        self._started = self._saved = self._synced = monotonic()
         self._n_restored = 0
         self._n_specs = 0
-        self._save_seconds = 0.0
+        self._sync_seconds = 0.0
+        self._newest_synced = True
         self._changing = False  # while the state is between two states that can be continued
         self.trees_a_pass = self._count_trees_a_pass()
         self.round_batches = self._count_round_batches()
@@ -192,8 +165,8 @@ class Run:
             self._keep()
             raise
         self.seconds["total"] = monotonic() - self._started
-        self.context.scratch.clear()  # its memory is needed for the tables of all features
-        return Outcome(self.state, self._decide(), reason, self._n_passes(), self.seconds)
+        self.context.scratch.clear()  # its memory is needed for the last look
+        return Outcome(self.state, reason, self._n_passes(), self.seconds)
 
     def _run_round(self) -> None:
         state = self.state
@@ -207,7 +180,7 @@ class Run:
         self._look()
         self._changing = False
         self._report(round_ended=True)
-        self._save_if_due()
+        self._try_to_save()
 
     def _specs(self) -> Iterator[BatchSpec | PaperSpec]:
         """The batches of the present round."""
@@ -250,12 +223,12 @@ class Run:
             self._changing = False
             self._report()
             if monotonic() - self._saved > CHECKPOINT_SECONDS:
-                self._save_if_due()
+                self._try_to_save()
 
     def _look(self) -> None:
         """Decide, note what changed, and choose what the next round carries."""
         state, settings = self.state, self.settings
-        relevant = self._decide(coarse=True).relevant
+        relevant = self._find_relevant()
         if self.paper:
             relevant = np.union1d(relevant, state.relevant)  # F never shrinks
         n_changed = len(np.setxor1d(relevant, state.relevant, assume_unique=True))
@@ -270,16 +243,16 @@ class Run:
                 self.context.strata,
             )  # fmt: skip
 
-    def _decide(self, coarse: bool = False) -> Decision:
-        settings, state = self.settings, self.state
-        if not self.paper:
-            return decision.decide(
-                state.evidence, settings.evidence, settings.fdr, strata=self.context.strata,
-                excluded=self.context.pinned, rule=settings.rule, coarse=coarse,
-            )  # fmt: skip
-        decided = decision.decide_paper(state.evidence, settings.probe_draws, settings.probe_share)
-        decided.verdict[state.relevant] = decision.Verdict.RELEVANT
-        return decided
+    def _find_relevant(self) -> np.ndarray:
+        settings, evidence = self.settings, self.state.evidence
+        if self.paper:
+            return decision.decide_paper(
+                evidence, settings.probe_draws, settings.probe_share
+            ).relevant
+        return decision.decide(
+            evidence, settings.evidence, settings.fdr, strata=self.context.strata,
+            excluded=self.context.pinned, rule=settings.rule, coarse=True,
+        ).relevant  # fmt: skip
 
     # -- when to stop -----------------------------------------------------------------------
 
@@ -351,35 +324,26 @@ class Run:
         settings["subspace_size"] = self.context.shape.subspace_size
         return {"settings": settings, "fingerprint": self.context.store.fingerprint}
 
-    def save(self) -> None:
+    def save(self, sync: bool = True) -> None:
         """Write a checkpoint into the folder of the run."""
         assert self.folder is not None
-        state = self.state
-        header = {
-            "identity": self._identity(), "n_rounds": state.n_rounds,
-            "n_batches": state.n_batches, "n_trees": state.n_trees,
-            "unchanged": state.unchanged, "history": state.history,
-        }  # fmt: skip
-        arrays = {f"evidence_{k}": v for k, v in state.evidence.arrays().items()}
-        arrays |= {"pool_places": state.pool.places, "pool_roles": state.pool.roles,
-                   "pool_outstanding": state.pool.outstanding,
-                   "relevant": state.relevant, "votes": state.votes}  # fmt: skip
+        header, arrays = self.state.pack()
+        header["identity"] = self._identity()
         started = monotonic()
-        write_checkpoint(self.folder, header, arrays)
-        self._saved = monotonic()
-        self._save_seconds = self._saved - started
+        write_checkpoint(self.folder, header, arrays, sync=sync, keep_newest=self._newest_synced)
+        self._saved, self._newest_synced = monotonic(), sync
+        if sync:
+            self._synced, self._sync_seconds = self._saved, self._saved - started
 
-    def _save_if_due(self) -> None:
-        """Write a checkpoint after each round; where rounds are short, less often.
+    def _try_to_save(self) -> None:
+        """Write a checkpoint, if the run has a folder; it is synced where that is not too dear.
 
-        A checkpoint that cannot be written does not end the run: the one before stays.
+        One that cannot be written does not end the run: the one before stays.
         """
         if self.folder is None:
             return
-        if monotonic() - self._saved < self._save_seconds / CHECKPOINT_SHARE:
-            return
         try:
-            self.save()
+            self.save(sync=monotonic() - self._synced >= self._sync_seconds / SYNC_SHARE)
         except OSError as error:
             self._saved = monotonic()
             log.warning("%s", self._not_saved(error))
@@ -403,14 +367,7 @@ class Run:
                 f"the checkpoint in {self.folder} belongs to another run: {what} changed. Use the "
                 f"same settings and data, or start without --resume."
             )
-        prefix = "evidence_"
-        evidence = {k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)}
-        self.state = State(
-            Evidence(**evidence),
-            Pool(*(arrays[f"pool_{name}"] for name in ("places", "roles", "outstanding"))),
-            arrays["relevant"], arrays["votes"], header["n_rounds"], header["n_batches"],
-            header["n_trees"], header["unchanged"], [tuple(h) for h in header["history"]],
-        )  # fmt: skip
+        self.state = State.unpack(header, arrays)
         self._n_restored = self.state.n_trees
 
     def _keep(self) -> str:

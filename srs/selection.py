@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import platform
 from collections.abc import Callable, Sequence
@@ -12,21 +13,22 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from srs.basis import describe_basis
 from srs.checkpoint import remove_checkpoint
+from srs.conclusion import Conclusion, conclude
 from srs.config import Settings
 from srs.context import Context, make_context, require_samples, with_resident_codes
 from srs.decision import Verdict
 from srs.errors import SettingsError
-from srs.executors import Executor, LocalExecutor, open_executor
+from srs.evidence import BatchEvidence
+from srs.executors import Executor, open_executor
+from srs.feature_table import HeldTable
 from srs.groups import Signals, find_signals
 from srs.kernels import ensure_compiled
 from srs.memory import (
     DEFAULT_MEM,
     coordinator_projected_mem,
+    hand_back,
     parse_bytes,
     peak_mem,
     projected_mem,
@@ -35,11 +37,12 @@ from srs.memory import (
 )
 from srs.result import FORMAT, SCHEMA_VERSION, Result
 from srs.run import Outcome, Progress, Run
-from srs.sets import FeatureSets, SetDecision, decide_sets, find_sets
-from srs.store import FeatureStore, open_store
+from srs.sets import FeatureSets, decide_sets, find_sets
+from srs.store import Chosen, FeatureStore, open_store
+from srs.tree import Tree
 from srs.worker import make_task
 
-HISTOGRAM_BINS = 60
+ROW_COLUMNS = ("p_value", "q_value", "importance", "effect", "n_drawn", "n_used")
 # Weights undo unequal sampling in large nodes; in small ones what was sampled decides. So *used*,
 # which is made in nodes of all sizes, counts with `sample_weight` only if it is asked for.
 WEIGHTED_EVIDENCE = ("screened", "peak")
@@ -54,10 +57,13 @@ def select(
     seed: int = 0,
     mode: str = "default",
     pinned: Sequence[str | int] | None = None,
+    samples: Chosen | None = None,
+    features: Chosen | None = None,
     executor: Any = None,
     on_progress: Callable[[Progress], None] | None = None,
     threads: int | None = None,
     tls: str | os.PathLike[str] | None = None,
+    task_timeout: float | None = None,
     folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
     feature_sets: Any = None,
@@ -72,6 +78,8 @@ def select(
     seed         the same seed gives the same answer
     mode         "default", or "paper" for Algorithm 7.1 of the thesis to the letter
     pinned       names or ids of covariates: in every subspace, reported apart
+    samples      ids or numbers of the samples to use; None: all
+    features     names or ids of the features to use, the pinned ones among them; None: all
     executor     where batches run. None: threads of this process; a `distributed.Client`; the
                  address of a Dask scheduler, as "tcp://10.0.0.1:8786"; or a number of worker
                  processes, which are started here and ended with the run
@@ -79,6 +87,8 @@ def select(
     threads      threads of this process, None: all cores; or of each worker process that is
                  started, None: 1
     tls          folder of ca.pem, cert.pem and key.pem: workers and scheduler talk by TLS
+    task_timeout seconds of a task, some of a round's batches, after which its worker is called
+                 hung and others take over; None: ten times the slowest so far, at least a minute
     folder       where checkpoints (and kept trees) go; None: no checkpoints
     resume       continue from the checkpoint in `folder`
     feature_sets features that belong together and are tested together, too: a mapping from the
@@ -93,6 +103,8 @@ def select(
     ['f3', 'f7']
     """
     store = store if isinstance(store, FeatureStore) else open_store(store)
+    if samples is not None or features is not None:
+        store = store.view(samples, features)
     unknown = sorted(set(settings) - set(Settings.__dataclass_fields__))
     if unknown:
         raise SettingsError(f"there is no setting {unknown[0]!r}; see srs.config.Settings.")
@@ -105,8 +117,7 @@ def select(
         fdr=fdr, allowed_mem=allowed_mem, seed=seed, mode=mode, pinned=tuple(pinned or ()),
         **settings,
     )  # fmt: skip
-    remote = not (executor is None or isinstance(executor, LocalExecutor))
-    context = make_context(store, chosen, remote)
+    context = make_context(store, chosen)
     ensure_compiled()
     require_samples(context)
     sets = None if feature_sets is None else find_sets(feature_sets, store)
@@ -114,15 +125,16 @@ def select(
         raise SettingsError("paper mode does not test feature sets; use the default mode.")
     path = None if folder is None else Path(folder)
     secured = None if tls is None else Path(tls)
-    with open_executor(executor, threads, allowed_mem, secured) as opened:
+    with open_executor(executor, threads, allowed_mem, secured, task_timeout) as opened:
         run = _make_run(context, opened, path, on_progress)
         if resume:
             run.restore()
         outcome = run.run()
-        tested = None if sets is None else (sets, _decide_sets(run, outcome, sets))
         projected = _projected_mem(run.context, opened)
-        del run  # and the codes that it keeps: their memory is needed for the table
-        result = make_result(context, outcome, opened, projected, tested)
+        task = None if sets is None else run.task
+        del run  # and the codes that it keeps: their memory is needed for the last look
+        hand_back()
+        result = make_result(context, outcome, opened, projected, sets, task)
     if path is not None:
         remove_checkpoint(path)
     return result
@@ -144,31 +156,24 @@ def _make_run(
     return Run(context, executor, folder, on_progress)
 
 
-def _decide_sets(run: Run, outcome: Outcome, sets: FeatureSets) -> SetDecision:
-    """Test the sets; the most important relevant features may be carried by their trees."""
-    relevant = outcome.decision.relevant
-    importance = outcome.state.evidence.importance[relevant]
-    most = np.argsort(-importance, kind="stable")[: run.settings.max_carried]
-    carried = np.sort(relevant[most])
-    return decide_sets(sets, outcome.decision, carried, run.settings, run.executor, run.task)
-
-
 def make_result(
     context: Context,
     outcome: Outcome,
     executor: Executor,
     projected: int,
-    tested: tuple[FeatureSets, SetDecision] | None = None,
+    sets: FeatureSets | None = None,
+    task: Callable[[Any], tuple[BatchEvidence, list[Tree]]] | None = None,
 ) -> Result:
     """Put what a run found into the order of the source's columns."""
-    signals, seconds = _signals(context, outcome)
-    table = _feature_table(context, outcome)
-    groups, group_of = _groups(context, signals, table)
-    table = table.append_column("group", group_of)
+    found = conclude(context, outcome.state.evidence, outcome.state.relevant, outcome.state.n_trees)
+    signals, seconds = _signals(context, outcome, found)
+    counts = np.bincount(found.numbers["verdict"], minlength=len(Verdict))
+    relevant = np.sort(context.store.feature_ids[found.relevant])
     of_sets = {}
-    if tested is not None:
-        table = table.append_column("sets", _sets_of_features(context.store, tested[0]))
-        of_sets = {"sets": _set_rows(context.store, *tested, outcome)}
+    if sets is not None and task is not None:
+        of_sets = {"sets": _test_sets(context, found, sets, executor, task)}
+    table = _feature_table(context, found, signals, sets)
+    hand_back()
     settings = context.settings.to_json()
     target = context.store.target(context.settings.target)
     shape = context.shape
@@ -184,6 +189,8 @@ def make_result(
             "task": target.task,
             "labels": list(target.labels),
             "notices": list(context.store.manifest.notices),
+            **_annotation_names(context.store),
+            **_view(context.store),
         },
         "shape": {
             "subspace_size": shape.subspace_size,
@@ -195,17 +202,15 @@ def make_result(
             "stop_reason": outcome.stop_reason,
             "n_trees": outcome.state.n_trees,
             "n_passes": round(outcome.n_passes, 6),
-            "relevant": _rows(table, table["verdict"], "RELEVANT"),
-            "pinned": _rows(table, table["pinned"], True),
-            "groups": groups,
+            "relevant": _rows(table, relevant),
+            "pinned": _rows(table, table.pinned),
+            "groups": _groups(table),
             "ungrouped": signals.left_out,
-            "minimal": np.sort(context.store.feature_ids[signals.minimal]).tolist(),
-            "verdicts": _verdict_counts(table),
-            "basis": describe_basis(
-                outcome.state.evidence, outcome.decision, context.settings, context.strata
-            ),
+            "minimal": np.sort(_ids(context.store, signals.minimal)).tolist(),
+            "verdicts": {v.name: int(counts[v]) for v in Verdict},
+            "basis": found.basis,
             "history": [{"n_trees": t, "n_relevant": r} for t, r in outcome.state.history],
-            "evidence": _histograms(context, outcome),
+            "evidence": found.histograms,
             "prediction": _prediction(context, outcome, target.labels),
             **of_sets,
         },
@@ -242,45 +247,36 @@ def _workers(context: Context, executor: Executor) -> dict[str, int] | None:
     return {**executor.figures(), "projected_mem": projected}
 
 
-def _feature_table(context: Context, outcome: Outcome) -> pa.Table:
-    store, evidence, decided = context.store, outcome.state.evidence, outcome.decision
-    n_features = store.n_features
-
-    def by_id(by_place: np.ndarray) -> np.ndarray:
-        ordered = np.empty_like(by_place)
-        ordered[store.feature_ids] = by_place
-        return ordered
-
-    used = evidence.statistic("used")
-    probes = used[1:].mean() if len(used) > 1 else 0.0
-    pinned = np.zeros(n_features, np.bool_)
-    pinned[context.pinned] = True
-    names = pa.array([v.name for v in Verdict])
-    verdict = pa.DictionaryArray.from_arrays(by_id(decided.verdict).astype(np.int8), names)
-    ids = pa.array(np.arange(n_features))
-    return pa.table(
-        {
-            "feature_id": ids,
-            "name": _names(store, ids),
-            "verdict": verdict.cast(pa.string()),
-            "p_value": by_id(decided.p_value),
-            "q_value": by_id(decided.q_value),
-            "importance": by_id(evidence.importance) / np.float32(max(outcome.state.n_trees, 1)),
-            "effect": by_id(used[0] - probes),
-            "n_drawn": by_id(evidence.n_drawn),
-            "n_used": by_id(evidence.n_used),
-            "pinned": by_id(pinned),
-        }
-    )
+def _feature_table(
+    context: Context, found: Conclusion, signals: Signals, sets: FeatureSets | None
+) -> HeldTable:
+    """The numbers in the order of the source's columns; those by place are used up."""
+    store = context.store
+    by_id: dict[str, np.ndarray] = {}
+    for name in tuple(found.numbers):
+        by_place = found.numbers.pop(name)
+        by_id[name] = np.empty_like(by_place)
+        by_id[name][store.feature_ids] = by_place
+        del by_place  # before the next is made
+    return HeldTable(
+        by_id, tuple(v.name for v in Verdict), store.packed_names() if store.has_names else None,
+        np.sort(store.feature_ids[context.pinned]).astype(np.int64),
+        [store.feature_ids[places].astype(np.int64) for places in signals.groups],
+        None if store.selection is None else store.source_ids,
+        {name: (one.values, one.labels) for name, one in store.annotations().items()}
+        | ({} if sets is None else {"sets": _sets_of_features(store, sets)}),
+    )  # fmt: skip
 
 
-def _signals(context: Context, outcome: Outcome) -> tuple[Signals, dict[str, float]]:
+def _signals(
+    context: Context, outcome: Outcome, found: Conclusion
+) -> tuple[Signals, dict[str, float]]:
     """What the relevant features come down to, and the times of the run with that of this."""
     started = perf_counter()
     context.scratch.clear()  # the run is over: make room
-    relevant = np.flatnonzero(outcome.decision.verdict == Verdict.RELEVANT)
+    relevant = found.relevant
     signals = find_signals(
-        context.store.read_places, relevant, outcome.state.evidence.importance[relevant],
+        context.store.read_places, relevant, found.numbers["importance"][relevant],
         context.splits_by_subset, context.target, context.train, context.tree.criterion,
         context.settings.seed, context.samples.subjects,
     )  # fmt: skip
@@ -289,95 +285,81 @@ def _signals(context: Context, outcome: Outcome) -> tuple[Signals, dict[str, flo
     return signals, outcome.seconds | {"group": spent, "total": total}
 
 
-def _groups(
-    context: Context, signals: Signals, table: pa.Table
-) -> tuple[list[dict[str, Any]], pa.Array]:
-    """Groups for the document, and the number of the group of each feature, null outside of all."""
+def _groups(table: HeldTable) -> list[dict[str, Any]]:
+    """Groups for the document."""
     groups = []
-    number = np.zeros(context.store.n_features, np.int32)
-    for at, places in enumerate(signals.groups, 1):
-        ids = context.store.feature_ids[places]
-        number[ids] = at
-        names = table["name"].take(pa.array(ids)).to_pylist()
-        groups.append(
-            {"group": at, "feature_ids": ids.tolist(), "names": names,
-             "representative": int(ids[0])}
+    for at, rows in enumerate(table.groups, 1):
+        ids = [table.feature_id(row) for row in rows]
+        names = [table.name(row) for row in rows]
+        groups.append({"group": at, "feature_ids": ids, "names": names, "representative": ids[0]})
+    return groups
+
+
+def _test_sets(
+    context: Context, found: Conclusion, sets: FeatureSets, executor: Executor,
+    task: Callable[[Any], tuple[BatchEvidence, list[Tree]]],
+) -> dict[str, Any]:  # fmt: skip
+    """The table of tested sets, in their order, for the document.
+
+    Their trees may carry the most important of the relevant features.
+    """
+    relevant = found.relevant
+    importance = found.numbers["importance"][relevant]
+    most = np.argsort(-importance, kind="stable")[: context.settings.max_carried]
+    carried = np.sort(relevant[most])
+    p_value = found.numbers["p_value"]
+    decided = decide_sets(sets, p_value, carried, context.settings, executor, task)
+    rows = []
+    for at, places in enumerate(sets.places):
+        listed = places[np.isin(places, relevant)]
+        rows.append(
+            {"set": sets.names[at], "verdict": Verdict(decided.verdict[at]).name,
+             "p_value": float(decided.p_value[at]), "q_value": float(decided.q_value[at]),
+             "n_features": len(places), "n_relevant": len(listed),
+             "relevant": np.sort(_ids(context.store, listed)).tolist()}
         )  # fmt: skip
-    return groups, pa.array(number, mask=number == 0)
-
-
-def _sets_of_features(store: FeatureStore, sets: FeatureSets) -> pa.Array:
-    """For each feature the names of the sets that it is in."""
-    lists: list[list[str]] = [[] for _ in range(store.n_features)]
-    for name, places in zip(sets.names, sets.places, strict=True):
-        for feature_id in store.feature_ids[places].tolist():
-            lists[feature_id].append(name)
-    return pa.array(lists, pa.list_(pa.string()))
-
-
-def _set_rows(
-    store: FeatureStore, sets: FeatureSets, decided: SetDecision, outcome: Outcome
-) -> dict[str, Any]:
-    """The table of tested sets, in their order."""
-    is_relevant = outcome.decision.verdict == Verdict.RELEVANT
-    rows = [
-        {"set": name, "verdict": Verdict(verdict).name, "p_value": float(p), "q_value": float(q),
-         "n_features": len(places), "n_relevant": int(is_relevant[places].sum()),
-         "relevant": np.sort(store.feature_ids[places[is_relevant[places]]]).tolist()}
-        for name, places, verdict, p, q in zip(
-            sets.names, sets.places, decided.verdict, decided.p_value, decided.q_value,
-            strict=True)
-    ]  # fmt: skip
     return {"rows": rows, "unknown_features": sets.unknown}
 
 
-def _names(store: FeatureStore, ids: pa.Array) -> pa.Array:
-    if not store.has_names:
-        return pc.binary_join_element_wise("f", ids.cast(pa.string()), "")
-    data, offsets = store.packed_names()
-    names = pa.LargeStringArray.from_buffers(
-        store.n_features, pa.py_buffer(offsets), pa.py_buffer(data)
-    )
-    return names.cast(pa.string())
+def _sets_of_features(store: FeatureStore, sets: FeatureSets) -> tuple[np.ndarray, tuple[str, ...]]:
+    """For each feature the names of the sets that it is in, as numbers of texts and these."""
+    named: list[list[str]] = [[] for _ in range(store.n_features)]
+    for name, places in zip(sets.names, sets.places, strict=True):
+        for feature_id in store.feature_ids[places].tolist():
+            named[feature_id].append(name)
+    labels, numbers = np.unique(["; ".join(names) for names in named], return_inverse=True)
+    return numbers.astype(np.int64), tuple(labels.tolist())
 
 
-def _rows(table: pa.Table, column: pa.ChunkedArray, value: object) -> list[dict[str, Any]]:
-    wanted = [
-        "feature_id",
-        "name",
-        "p_value",
-        "q_value",
-        "importance",
-        "effect",
-        "n_drawn",
-        "n_used",
+def _ids(store: FeatureStore, places: np.ndarray) -> np.ndarray:
+    """Feature ids of the whole store, of places of the part that is used."""
+    ids: np.ndarray = store.source_ids[store.feature_ids[places]]
+    return ids
+
+
+def _view(store: FeatureStore) -> dict[str, Any]:
+    """Which part of a store was used, for the document; nothing if all of it."""
+    if store.selection is None:
+        return {}
+    parts = {"samples": store.selection.samples, "features": store.selection.features}
+    return {"view": {name: None if bits is None else base64.b64encode(bits).decode()
+                     for name, bits in parts.items()}}  # fmt: skip
+
+
+def _annotation_names(store: FeatureStore) -> dict[str, list[str]]:
+    """Which columns of the table the source brought; nothing if none."""
+    names = list(store.annotations())
+    return {"annotations": names} if names else {}
+
+
+def _rows(table: HeldTable, rows: np.ndarray) -> list[dict[str, Any]]:
+    """Some features for the document."""
+    return [
+        {"feature_id": table.feature_id(row), "name": table.name(row)}
+        | {name: table.annotation(name, row) for name in table.annotations}
+        | {name: table.numbers[name][row].item() for name in ROW_COLUMNS}
+        for row in rows
     ]
-    rows: list[dict[str, Any]] = table.select(wanted).filter(pc.equal(column, value)).to_pylist()
-    return rows
-
-
-def _verdict_counts(table: pa.Table) -> dict[str, int]:
-    counts = {v.name: 0 for v in Verdict}
-    for row in pc.value_counts(table["verdict"]).to_pylist():
-        counts[row["values"]] = row["counts"]
-    return counts
-
-
-def _histograms(context: Context, outcome: Outcome) -> dict[str, Any]:
-    """For each kind of evidence, how many features and probes have how much of it."""
-    evidence = outcome.state.evidence
-    histograms = {}
-    for kind in context.settings.evidence if context.shape.n_roles > 1 else ("used",):
-        statistic = evidence.statistic(kind)
-        top = float(statistic.max()) or 1.0
-        edges = np.linspace(0.0, top, HISTOGRAM_BINS + 1)
-        histograms[kind] = {
-            "edges": [float(f"{e:.6g}") for e in edges],
-            "features": np.histogram(statistic[0], edges)[0].tolist(),
-            "probes": np.histogram(statistic[1:], edges)[0].tolist(),
-            "n_probes": context.shape.n_roles - 1,
-        }
-    return histograms
 
 
 def _prediction(

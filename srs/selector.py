@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_feature_names, check_is_fitted, vali
 
 from srs.errors import InputError
 from srs.executors import available_cores
+from srs.feature_table import whole
 from srs.ingest import ingest
 from srs.selection import select
 from srs.store import FeatureStore
@@ -133,7 +134,9 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.support_ = np.zeros(store.n_features, dtype=bool)
         self.support_[self.result_.relevant_ids] = True
-        self.feature_importances_ = np.asarray(self.result_.table["importance"], np.float64)
+        self.feature_importances_ = np.asarray(
+            whole(self.result_.all_features, ["importance"])["importance"], np.float64
+        )
         return self
 
     def _store_of(

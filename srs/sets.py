@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from srs.config import Settings
-from srs.decision import CLEARLY_NULL, KIND_SHARES, Decision, Verdict, q_values
+from srs.decision import CLEARLY_NULL, KIND_SHARES, Verdict
 from srs.errors import InputError
 from srs.evidence import BatchEvidence
 from srs.executors import Executor
-from srs.null import find_p_values
+from srs.null import Null
+from srs.rates import q_values
 from srs.set_trees import SET_ROLES, SetSpec
 from srs.store import FeatureStore
 from srs.strata import join_small
@@ -116,7 +117,7 @@ def _read(path: Path) -> dict[str, list[str]]:
 
 def decide_sets(
     sets: FeatureSets,
-    decided: Decision,
+    feature_p_values: np.ndarray,
     carried: np.ndarray,
     settings: Settings,
     executor: Executor,
@@ -124,7 +125,8 @@ def decide_sets(
 ) -> SetDecision:
     """Grow trees on all sets, and compare each with the probes of sets of like size.
 
-    carried: places of relevant features that trees may carry
+    feature_p_values  by place: what the loop says of features
+    carried           places of relevant features that trees may carry
     """
     specs = _specs(sets, carried)
     parts = [evidence for evidence, _ in executor.map(task, specs)]
@@ -134,7 +136,7 @@ def decide_sets(
     }
     sizes = np.array([len(places) for places in sets.places])
     p_trees = set_p_values(by_kind, sizes)
-    p_members = np.array([simes(decided.p_value[places]) for places in sets.places])
+    p_members = np.array([simes(feature_p_values[places]) for places in sets.places])
     p_value = np.minimum(2.0 * np.minimum(p_trees, p_members), 1.0)
     q_value = q_values(p_value)
     verdict = np.where(p_value > CLEARLY_NULL, Verdict.IRRELEVANT, Verdict.UNDECIDED)
@@ -174,7 +176,7 @@ def set_p_values(by_kind: Mapping[str, np.ndarray], sizes: np.ndarray) -> np.nda
         lead = total / np.maximum(others, 1e-12)
         for stratum in range(int(strata.max()) + 1):
             here = np.flatnonzero(strata == stratum)
-            _, p_value, _ = find_p_values(lead[0, here], lead[1:, here].ravel())
+            _, p_value = Null.of(lead[1:, here].ravel()).p_values(lead[0, here])
             share = shares[kind] / sum(shares.values())
             combined[here] = np.minimum(combined[here], p_value / share)
     return combined

@@ -22,11 +22,12 @@ from srs import batch
 from srs.batch import Spec
 from srs.config import Settings
 from srs.context import Context, gather_context, load_codes
-from srs.errors import ClusterError, InputError
+from srs.errors import ClusterError
 from srs.evidence import BatchEvidence
 from srs.kernels import ensure_compiled
 from srs.memory import RunShape, worker_mem, worker_slots
-from srs.store import FeatureStore, open_store
+from srs.store import open_store
+from srs.store.view import Selection
 from srs.tree import Tree
 
 
@@ -36,6 +37,7 @@ class Task:
 
     store        where the store is, as the worker finds it too
     fingerprint  what must be there
+    selection    which part of it is used; None: all
     version      code that must run, see `code_version`
     settings     of the run
     shape        its sizes
@@ -45,6 +47,7 @@ class Task:
 
     store: str
     fingerprint: str
+    selection: Selection | None
     version: str
     settings: Settings
     shape: RunShape
@@ -60,19 +63,10 @@ class Task:
 def make_task(context: Context, threads: int) -> Task:
     """The task of a run, for workers of so many threads."""
     store = context.store
-    if store.location is None:
-        raise InputError(
-            "a feature store in memory cannot be read by workers: ingest to a path that they see."
-        )
     return Task(
-        _absolute(store), store.fingerprint, code_version(), context.settings, context.shape,
-        tuple(context.pinned.tolist()), threads,
+        store.shared_location(), store.fingerprint, store.selection, code_version(),
+        context.settings, context.shape, tuple(context.pinned.tolist()), threads,
     )  # fmt: skip
-
-
-def _absolute(store: FeatureStore) -> str:
-    """Where workers, which run in other folders, find the store."""
-    return str(store.location if store.path is None else store.path.resolve())
 
 
 @cache
@@ -114,6 +108,8 @@ def _make(task: Task) -> tuple[Context, BoundedSemaphore]:
             f"install the same on both."
         )
     store = open_store(task.store, check_chunks=False)
+    if task.selection is not None:
+        store = task.selection.apply(store)
     if store.fingerprint != task.fingerprint:
         raise ClusterError(
             f"the worker on {here} finds another store at {task.store} than the coordinator "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -25,7 +26,7 @@ def store(tmp_path_factory):
 @pytest.fixture
 def interrupted(store, tmp_path, monkeypatch):
     """The folder of a run that was stopped after some rounds."""
-    monkeypatch.setattr("srs.run.CHECKPOINT_SHARE", 1e9)  # after every round, however short
+    monkeypatch.setattr("srs.run.SYNC_SHARE", 1e9)  # after every round, however short
 
     def stop(progress):
         if progress.n_trees >= 60:
@@ -34,6 +35,23 @@ def interrupted(store, tmp_path, monkeypatch):
     with pytest.raises(RunInterrupted, match="--resume"):
         srs.select(store, folder=tmp_path, on_progress=stop, **SETTINGS)
     return tmp_path
+
+
+def test_every_round_is_kept_though_syncing_is_dear(store, tmp_path, monkeypatch):
+    """Guards kills: however short rounds are, no more than one is grown again."""
+    monkeypatch.setattr("srs.run.SYNC_SHARE", 1e-9)  # the first checkpoint alone is synced
+    seen = []
+
+    def compare(progress):
+        if progress.round_ended and progress.n_rounds > 1:  # the one that has ended comes next
+            assert read_checkpoint(tmp_path)[0]["n_rounds"] == progress.n_rounds - 1
+            seen.append(progress.n_rounds)
+        if progress.n_rounds > 2:
+            previous = shutil.copy(tmp_path / PREVIOUS_NAME, tmp_path.parent / FILE_NAME)
+            assert read_checkpoint(previous.parent)[0]["n_rounds"] == 1
+
+    srs.select(store, folder=tmp_path, on_progress=compare, **SETTINGS)
+    assert len(seen) > 3
 
 
 @pytest.mark.parametrize("damage", ["truncated", "empty", "missing", "one byte"])
@@ -73,7 +91,7 @@ FULL = """
 import sys, srs, logging
 logging.basicConfig(format="%(message)s")
 import srs.run
-srs.run.CHECKPOINT_SHARE = 1e9
+srs.run.SYNC_SHARE = 1e9
 {prepare}
 def grown(progress):
     if progress.n_rounds == 3 and progress.round_ended:

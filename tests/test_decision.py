@@ -6,18 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from srs.decision import (
-    CONFIDENCE,
-    FEW_FALSE,
-    Verdict,
-    choose_pool,
-    decide,
-    decide_paper,
-    knockoff_plus,
-    poisson_quantile,
-    q_values,
-)
+from srs.decision import Verdict, choose_pool, decide, decide_paper, knockoff_plus
 from srs.evidence import KINDS, Evidence
+from srs.rates import CONFIDENCE, FEW_FALSE, poisson_quantile, q_values
 
 
 @given(st.floats(0, 2_000))

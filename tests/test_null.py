@@ -6,15 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from srs.null import find_p_values, find_tail, fit_tail, fits, tail_survival
+from srs.null import Null, find_tail, fit_tail, fits, tail_survival
 
 
 def p_values_and_tail(observed, null, coarse=False):
     """The p-value of every observed value; those that are left out are 1."""
-    chosen, found, tail = find_p_values(observed, null.copy(), coarse)
+    sample = Null.of(null.copy(), coarse)
+    chosen, found = sample.p_values(observed)
     p_values = np.ones(len(observed))
     p_values[chosen] = found
-    return p_values, tail
+    return p_values, sample.tail
 
 
 def p_values_of(observed, null, coarse=False):

@@ -110,7 +110,7 @@ def test_the_loop_does_not_know_of_sets():
     tested = srs.select(store, max_trees=20, feature_sets={**sets, "all": list(range(60))})
     assert plain.sets is None
     assert plain.table.equals(tested.table.drop_columns("sets"))
-    assert tested.features["sets"][0].tolist() == ["set 0", "all"]
+    assert tested.features["sets"][0] == "set 0; all"
     assert tested.sets["n_features"].tolist() == [10] * 6 + [60]
 
 

@@ -109,7 +109,7 @@ ROWS: dict[str, Callable[[np.random.Generator], Problem]] = {
 }  # fmt: skip
 INTERACTION_ROWS = ("madelon_like", "chain", "clique", "interactions")
 
-NULL_SHAPES = ((60, 40), (200, 300), (80, 1_500), (300, 3_200))  # samples, features
+NULL_SHAPES = ((60, 40), (200, 300), (80, 900), (300, 3_200))  # samples, features
 NULL_FEATURES = ("numbers", "genotypes", "binary", "mixed")
 NULL_TARGETS = ("balanced", "imbalanced", "five classes", "numeric")
 

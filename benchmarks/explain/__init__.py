@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.explain import context, marginal, network, votes
+from benchmarks.explain import context, marginal, network, regulation, votes
 from benchmarks.measure import Line, reference_folder
 
 
@@ -12,5 +12,5 @@ def run() -> Iterator[Line]:
     if reference_folder() is None:
         yield Line("explain", "skipped: no reference data (SRS_REFERENCE_DATA)")
         return
-    for part in (context, votes, network, marginal):
+    for part in (context, votes, network, regulation, marginal):
         yield from part.run()

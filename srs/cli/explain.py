@@ -10,11 +10,12 @@ import typer
 
 from srs.cli import progress
 from srs.cli.failures import reported
+from srs.cli.select import choose_executor, default_folder
 
 
 def explain(
     store: Annotated[
-        Path, typer.Argument(metavar="STORE", help="Folder of a feature store, as wide.zarr.")
+        str, typer.Argument(metavar="STORE", help="Feature store: a folder, or s3://BUCKET/NAME.")
     ],
     features: Annotated[
         str | None,
@@ -50,9 +51,20 @@ def explain(
         int | None,
         typer.Option(min=1, help="Threads; the answer does not depend on it. Default: all cores."),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Learn the targets of a network in so many processes (Dask)."),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="The same on the workers of a Dask scheduler."),
+    ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for tables and report. Default: STORE without .zarr, -explain."),
+        typer.Option(
+            help="Folder for tables and report. Default: that of the run (--features), whose "
+            "report.html gains the sections; else STORE without .zarr, -explain."
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print only JSON on stdout, and no progress.")
@@ -60,8 +72,9 @@ def explain(
 ) -> None:
     """Say why features matter: in which context, for which class, against chance, in a network.
 
-    Writes explain.json, explain.html and one Parquet table an analysis into OUT. Analyses: mdi,
-    mda, label-permutation, conditional-error-rate, context=NAME, vote-shift[=chi2|ks], one-probe,
+    Writes explain.json and one Parquet table an analysis into OUT, and adds a section an analysis
+    to the report.html of the run, or makes a page of its own, explain.html. Analyses: mdi, mda,
+    label-permutation, conditional-error-rate, context=NAME, vote-shift[=chi2|ks], one-probe,
     per-class, umfi[=linear|transport], mci[=exact|submodular|sampled], network, connectome,
     context-network=NAME.
 
@@ -70,27 +83,36 @@ def explain(
       srs explain wide.zarr --features run1
       srs explain wide.zarr --features run1 --analysis context=sex,per-class,vote-shift,umfi
       srs explain wide.zarr --features G1,G2,G3 --analysis network --out links --json
+      srs explain wide.zarr --analysis network --workers 4
     """
     with reported(as_json):
-        from srs.explanation import DEFAULT, REPORT_NAME
+        from srs.explanation import DEFAULT
         from srs.explanation import explain as run_explain
 
         requests = [part for text in analysis or () for part in text.split(",") if part]
-        folder = out or Path(store.resolve().name.removesuffix(".zarr") + "-explain")
+        folder = out or _default_folder(store, features)
         with progress.shown("explain", as_json) as show:
             found = run_explain(
                 store, target, _features(features), requests or list(DEFAULT), seed,
                 n_trees=trees, threads=threads, subjects=subjects, on_progress=show,
+                executor=choose_executor(workers, scheduler, None, None),
             )  # fmt: skip
-        found.save(folder)
+        page = found.save(folder)
         if as_json:
-            document: dict[str, Any] = {"out": str(folder), **found.to_json()}
+            document: dict[str, Any] = {"out": str(folder), "report": str(page), **found.to_json()}
             typer.echo(json.dumps(document, indent=1, allow_nan=False))
         else:
             from srs.report import summarise_explanation
 
             typer.echo(summarise_explanation(found.to_json()), nl=False)
-            typer.echo(f"Report written: {folder / REPORT_NAME}")
+            typer.echo(f"Report written: {page}")
+
+
+def _default_folder(store: str, features: str | None) -> Path:
+    """The run whose features are explained; without one a folder named after the store."""
+    if features is not None and Path(features).is_dir():
+        return Path(features)
+    return default_folder(store, "explain")
 
 
 def _features(text: str | None) -> Any:

@@ -15,7 +15,15 @@ from typing import Any
 
 import typer
 
-from srs.errors import CheckpointError, ClusterError, MemoryBudgetError, RunInterrupted, SRSError
+from srs.errors import (
+    CheckpointError,
+    ClusterError,
+    JobError,
+    MemoryBudgetError,
+    RunInterrupted,
+    SRSError,
+    UnavailableError,
+)
 
 EXIT_CODES = {
     0: "done",
@@ -24,6 +32,8 @@ EXIT_CODES = {
     3: "the memory allowed is too small; the message says how much is needed",
     4: "the checkpoint cannot be continued: missing, damaged or of another run",
     5: "the cluster failed: no scheduler or workers, other versions there, or workers lost",
+    6: "the service cannot be reached, failed, or is too busy",
+    7: "the job of the service failed or was cancelled",
     130: "interrupted (Ctrl-C or SIGTERM); `srs select` continues with --resume",
 }
 
@@ -37,6 +47,10 @@ def exit_code(error: BaseException) -> int:
         return 4
     if isinstance(error, ClusterError):
         return 5
+    if isinstance(error, UnavailableError):
+        return 6
+    if isinstance(error, JobError):
+        return 7
     return 2 if isinstance(error, SRSError) else 1
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from srs.cli.failures import reported
-
-if TYPE_CHECKING:
-    from srs.store import FeatureStore
 
 MAX_CLASSES = 10  # classes that are listed one by one
 
@@ -35,46 +32,8 @@ def info(
     with reported(as_json):
         from srs.store import open_store
 
-        about = describe(open_store(store))
+        about = open_store(store).describe()
         typer.echo(json.dumps(about, indent=1) if as_json else render(about))
-
-
-def describe(store: FeatureStore) -> dict[str, Any]:
-    """What is known of a feature store, as JSON."""
-    import numpy as np
-
-    from srs.store.layout import KIND_NAMES
-
-    counts = np.bincount(store.kinds, minlength=len(KIND_NAMES)).tolist()
-    manifest = store.manifest
-    return {
-        "path": store.location,
-        "n_features": store.n_features,
-        "n_samples": store.n_samples,
-        "bytes": store.n_features * store.n_samples,
-        "kinds": dict(zip(KIND_NAMES, counts, strict=True)),
-        "any_missing": manifest.any_missing,
-        "targets": [_describe_target(store, name) for name in store.target_names],
-        "chunk_features": store.chunk_features,
-        "fingerprint": store.fingerprint,
-        "source": dict(manifest.source),
-        "notices": list(manifest.notices),
-        "srs_version": manifest.srs_version,
-    }
-
-
-def _describe_target(store: FeatureStore, name: str) -> dict[str, Any]:
-    import numpy as np
-
-    target = store.target(name)
-    about: dict[str, Any] = {"name": name, "task": target.task}
-    if target.labels:
-        counts = np.bincount(target.values, minlength=len(target.labels)).tolist()
-        return about | {"classes": dict(zip(target.labels, counts, strict=True))}
-    values = target.values
-    return about | {
-        "min": float(values.min()), "mean": float(values.mean()), "max": float(values.max()),
-    }  # fmt: skip
 
 
 def render(about: Mapping[str, Any]) -> str:
@@ -85,7 +44,8 @@ def render(about: Mapping[str, Any]) -> str:
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in about["kinds"].items() if n)
     lines = [
         f"{about['path']}: {count(about['n_features'], 'feature')} x "
-        f"{count(about['n_samples'], 'sample')}, {format_bytes(about['bytes'])} of codes",
+        f"{count(about['n_samples'], 'sample')}, {format_bytes(about['bytes'])} of codes "
+        f"({about['code_bits']} bits each)",
         f"  kinds        {kinds}; {'some' if about['any_missing'] else 'no'} values missing",
         *(f"  target       {_render_target(target)}" for target in about["targets"]),
         f"  fingerprint  {about['fingerprint']}",

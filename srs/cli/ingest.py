@@ -17,7 +17,10 @@ def ingest(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="SOURCE", help="Data: .npy, .csv, .tsv, .txt (also .gz), .parquet or .zarr."
+            metavar="SOURCE",
+            help="Data: .npy, .csv, .tsv, .txt (also .gz), .parquet (also a folder), .arrow, "
+            ".feather, .zarr, VCF Zarr, .h5ad, .bed, .h5, .mat, .npz, .libsvm, .arff, .nii (also "
+            "a folder).",
         ),
     ],
     store: Annotated[
@@ -25,7 +28,10 @@ def ingest(
     ],
     target: Annotated[
         str | None,
-        typer.Option(help="File with the target's values, or a column of SOURCE. Default: none."),
+        typer.Option(
+            help="File with the target's values, or a column of --table or of SOURCE: obs:NAME of "
+            "AnnData, phenotype of PLINK, label of libsvm. Default: none."
+        ),
     ] = None,
     sample_column: Annotated[
         list[str] | None,
@@ -60,6 +66,38 @@ def ingest(
             metavar="FILE", help="Names of the features, one a line. Default: those of SOURCE."
         ),
     ] = None,
+    sample_ids: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Ids of the samples, one a line. Default: those of SOURCE."
+        ),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Table of the samples (.csv, .tsv, .txt, .parquet), joined by sample id.",
+        ),
+    ] = None,
+    covariate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Column of --table that becomes a feature, to be pinned; repeat for more.",
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Which array of SOURCE, if it has several: layers/counts of AnnData, a path in "
+            "HDF5 or zarr, a variable of MATLAB.",
+        ),
+    ] = None,
+    mask: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Image whose voxels other than 0 are the features."),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a feature store at STORE.")
     ] = False,
@@ -75,9 +113,12 @@ def ingest(
       srs ingest table.csv table.zarr --target outcome --categorical site
       srs ingest table.csv table.zarr --target outcome --sample-column site --sample-column patient
       srs ingest expression.tsv genes.zarr --orientation features --target status.csv
+      srs ingest cells.h5ad cells.zarr --target obs:cell_type --dataset layers/counts
+      srs ingest cohort.bed snps.zarr --table pheno.tsv --target case --covariate age
+      srs ingest images/ voxels.zarr --mask mask.nii.gz --table subjects.csv --target diagnosis
     """
     with reported(as_json):
-        from srs.cli.info import describe, render
+        from srs.cli.info import render
         from srs.ingest import ingest as write_store
 
         started = monotonic()
@@ -86,12 +127,14 @@ def ingest(
                 source, store, target=name_targets(target, sample_column), memory=memory,
                 orientation=orientation,
                 names=None if names is None else read_names(names),
+                sample_ids=None if sample_ids is None else read_names(sample_ids), table=table,
+                covariates=covariate or (), dataset=dataset, mask=mask,
                 categorical=categorical or (), task=task, overwrite=overwrite,
                 on_progress=lambda done, n: show(
                     *progress.describe_ingest(done, n, monotonic() - started)
                 ),
             )  # fmt: skip
-        about = describe(written)
+        about = written.describe()
         typer.echo(json.dumps(about, indent=1) if as_json else render(about))
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from srs.cli.failures import reported
+from srs.cli.ingest import read_names
 
 if TYPE_CHECKING:
     from srs.planning import Plan
@@ -34,6 +36,16 @@ def plan(
         int | None,
         typer.Option(help="Features explored by a tree. Default: from memory and data."),
     ] = None,
+    samples: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Ids of the samples to use, one a line. Default: all."),
+    ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Names of the features to use, one a line. Default: all."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
 ) -> None:
     """Say what `srs select` will cost: memory, time, and trees to find what you wonder about.
@@ -49,7 +61,11 @@ def plan(
         from srs.planning import plan as make_plan
 
         settings: dict[str, Any] = {} if subspace_size is None else {"subspace_size": subspace_size}
-        made = make_plan(store, memory=memory, workers=workers, **settings)
+        made = make_plan(
+            store, memory=memory, workers=workers,
+            samples=None if samples is None else read_names(samples),
+            features=None if features is None else read_names(features), **settings,
+        )  # fmt: skip
         trees = expectations(made, relevant)
         if as_json:
             typer.echo(json.dumps({**made.to_json(), "expected_trees": trees}, indent=1))
@@ -82,8 +98,7 @@ def describe(made: Plan, n_relevant: int, trees: dict[str, dict[str, float | Non
         f"memory      {format_bytes(made.projected_mem)} of {format_bytes(made.allowed_mem)} "
         f"allowed: {format_bytes(made.batch_mem)} for each of {made.threads} thread(s), "
         f"{format_bytes(made.coordinator_mem)} for the evidence "
-        f"({made.coordinator_mem / made.n_features:.0f} bytes a feature), "
-        f"{format_bytes(made.result_mem)} for the table at the end",
+        f"({made.coordinator_mem / made.n_features:.0f} bytes a feature)",
         f"workers     {format_bytes(made.worker_mem)} in each worker process of one thread "
         f"(--workers); the evidence stays with the coordinator",
         f"time        {seconds_text(made.seconds_a_pass)} a pass; at least "

@@ -17,12 +17,10 @@ Show = Callable[[float | None, str], None]
 
 
 @contextmanager
-def shown(title: str, quiet: bool) -> Iterator[Show]:
+def shown(title: str, quiet: bool, compiles: bool = True) -> Iterator[Show]:
     """A function that shows a share done (None: unknown) and a text."""
-    from srs.kernels import is_compiled
-
-    if not quiet and not is_compiled():
-        print("compiling for this machine: once, about half a minute", file=sys.stderr, flush=True)
+    if compiles and not quiet:
+        _tell_of_compiling()
     if quiet:
         yield lambda _share, _text: None
     elif sys.stderr.isatty():
@@ -30,6 +28,13 @@ def shown(title: str, quiet: bool) -> Iterator[Show]:
             yield show
     else:
         yield _lines(title)
+
+
+def _tell_of_compiling() -> None:
+    from srs.kernels import is_compiled
+
+    if not is_compiled():
+        print("compiling for this machine: once, about half a minute", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -67,17 +72,14 @@ def _lines(title: str) -> Show:
 
 def describe_run(progress: Progress) -> tuple[float | None, str]:
     """Share done and text of a run's progress."""
-    from srs.report.text import count, duration
+    from srs.report.text import describe_trees
 
-    text = (
-        f"{count(progress.n_trees, 'tree')}, {progress.n_passes:.1f} passes, "
-        f"{progress.n_relevant:,} found"
-    )
     left = progress.remaining_seconds
+    text = describe_trees(progress.n_trees, progress.n_passes, progress.n_relevant, left)
     if left is None:
         return None, text
     total = progress.seconds + left
-    return (progress.seconds / total if total else None), f"{text}, about {duration(left)} left"
+    return (progress.seconds / total if total else None), text
 
 
 def round_line(progress: Progress, as_json: bool) -> str:

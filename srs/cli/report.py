@@ -18,7 +18,7 @@ def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run: what --out was.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
 ) -> None:
-    """Print the summary of a run, and write its report.html anew.
+    """Print the summary of a run, and write its report.html anew, with what srs explain found.
 
     \b
     Examples:
@@ -26,30 +26,16 @@ def report(
       srs report run1 --json
     """
     with reported(as_json):
-        from srs.report import render_html, render_terminal
-        from srs.result import load_result
+        from srs.report import render_terminal
+        from srs.result import load_result, write_report
 
         result = load_result(run)
-        page = _write(run, render_html(result.document, result.table))
+        page = write_report(run, result)
         if as_json:
             typer.echo(json.dumps(summary(result, run), indent=1))
         else:
             typer.echo(render_terminal(result.document))
             typer.echo(f"Report written: {page}")
-
-
-def _write(run: Path, page: str) -> Path:
-    from srs.errors import InputError
-    from srs.result import REPORT_NAME
-
-    path = run / REPORT_NAME
-    partial = path.with_name(REPORT_NAME + ".partial")
-    try:
-        partial.write_text(page, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
-    return path
 
 
 def summary(result: Result, folder: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import typer
 from srs.cli import progress
 from srs.cli.failures import StopRequest, notices_shown, reported
 from srs.cli.figures import write_figures
+from srs.cli.ingest import read_names
 from srs.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -67,6 +68,14 @@ def select(
             metavar="FOLDER", help="Talk to workers by TLS: folder of ca.pem, cert.pem, key.pem."
         ),
     ] = None,
+    task_timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Call a worker hung whose task takes longer, and let others take over. Default: "
+            "ten times the slowest so far, at least a minute.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for result and checkpoint. Default: STORE without .zarr, -run."),
@@ -82,6 +91,16 @@ def select(
         typer.Option(
             metavar="NAME",
             help="Covariate that is in every subspace and reported apart; repeat for more.",
+        ),
+    ] = None,
+    samples: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Ids of the samples to use, one a line. Default: all."),
+    ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Names of the features to use, one a line. Default: all."
         ),
     ] = None,
     sample_weight: Annotated[
@@ -169,6 +188,7 @@ def select(
       srs select wide.zarr --out run1 --max-seconds 3600 --pinned age --pinned sex
       srs select wide.zarr --out run1 --confounder batch --subjects patient --sets pathways.gmt
       srs select wide.zarr --out run1 --resume
+      srs select wide.zarr --out women --samples women.txt --features chr6.txt
       srs select wide.zarr --out run1 --memory 1GB --workers 4
       srs select wide.zarr --out run1 --memory 1GB --scheduler tcp://10.0.0.1:8786
       srs select wide.zarr --out run1 --memory 1GB --cluster slurm --config slurm.toml
@@ -182,10 +202,13 @@ def select(
             "target": target, "pinned": pinned, "sample_weight": sample_weight,
             "class_weight": class_weight, "confounders": tuple(confounder or ()),
             "subjects": subjects, "feature_sets": sets, "subspace_size": subspace_size,
+            "samples": None if samples is None else read_names(samples),
+            "features": None if features is None else read_names(features),
             "round_size": round_size, "max_trees": max_trees, "max_passes": max_passes,
             "max_seconds": max_seconds,
             "holdout": holdout, "keep_trees": keep_trees, "resume": resume,
             "executor": choose_executor(workers, scheduler, cluster, config), "tls": tls,
+            "task_timeout": task_timeout,
         }  # fmt: skip
         try:
             _select(store, folder, settings, as_json, figures)
@@ -241,13 +264,13 @@ def choose_executor(
     return workers if scheduler is None else scheduler
 
 
-def default_folder(store: str) -> Path:
-    """Where the result of a store goes if nothing is said: wide.zarr -> wide-run.
+def default_folder(store: str, stage: str = "run") -> Path:
+    """Where what comes of a store goes if nothing is said: wide.zarr -> wide-run.
 
     >>> str(default_folder("data/wide.zarr")), str(default_folder("s3://bucket/wide.zarr/"))
     ('wide-run', 'wide-run')
     """
-    return Path(Path(store).resolve().name.removesuffix(".zarr") + "-run")
+    return Path(Path(store).resolve().name.removesuffix(".zarr") + f"-{stage}")
 
 
 def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:

@@ -46,6 +46,7 @@ def open_executor(
     threads: int | None = None,
     worker_mem: int | None = None,
     tls: Path | None = None,
+    task_timeout: float | None = None,
 ) -> Iterator[Executor]:
     """The executor that `given` stands for; what is started or opened here is closed at the end.
 
@@ -55,7 +56,13 @@ def open_executor(
     threads     threads of this process, or of each worker process that is started
     worker_mem  bytes that one worker process may hold; None: not checked
     tls         folder of ca.pem, cert.pem and key.pem for an address or what is started
+    task_timeout  seconds of a task after which its worker is called hung; None: ten times the
+                slowest so far, at least a minute
     """
+    if task_timeout is not None and not task_timeout > 0:
+        raise SettingsError(f"the timeout of a task must be above 0 seconds, not {task_timeout!r}.")
+    if given is None and task_timeout is not None:
+        raise SettingsError("the timeout of a task is for workers: give some, or leave it.")
     if given is None:
         yield LocalExecutor(threads)
         return
@@ -71,5 +78,5 @@ def open_executor(
             f"workers need Dask, and {error.name} is not installed: pip install 'srs[cluster]', "
             f"or run without workers."
         ) from None
-    with dask.open_dask(given, threads, worker_mem, tls) as executor:
+    with dask.open_dask(given, threads, worker_mem, tls, task_timeout) as executor:
         yield executor

@@ -22,6 +22,7 @@ from time import monotonic, perf_counter, sleep
 from typing import Any, TypeVar
 from uuid import uuid4
 
+from dask.utils import key_split
 from distributed import Client, Future, KilledWorker, get_worker
 from distributed.comm import CommClosedError
 
@@ -41,6 +42,7 @@ LEAST_SECONDS = 60.0  # no worker is called hung earlier
 HUNG_FACTOR = 10  # nor before so many times the slowest task
 REPLACE_SECONDS = 20.0  # after which workers of our own cluster are missed
 JOB_SECONDS = 24 * 3600.0  # that jobs may wait in a queue
+KEYS_KEPT = 5_000  # keys of tasks that Dask may remember, see `_forget_keys`
 GONE = (CancelledError, asyncio.CancelledError, CommClosedError, OSError)
 
 log = logging.getLogger("srs")
@@ -72,6 +74,8 @@ class _Answer:
 def _apply(function: Callable[[S], R], specs: list[S]) -> _Answer:
     """What a worker runs."""
     started = perf_counter()
+    if key_split.cache_info().currsize > KEYS_KEPT:
+        key_split.cache_clear()
     results = [function(spec) for spec in specs]
     return _Answer(results, get_worker().address, perf_counter() - started, peak_mem())
 
@@ -82,7 +86,7 @@ class DaskExecutor:
 
     client           the client; closed by whoever opened it
     reopen           opens a client after a lost scheduler; None: the client reconnects itself
-    task_seconds     after so long a worker is called hung; None: from the slowest task so far
+    task_timeout     after so long a worker is called hung; None: from the slowest task so far
     patience         seconds to wait for a scheduler or for any worker
     n_parallel       threads of one worker process
     n_wanted         workers that the client's own cluster shall have; 0: not ours to say
@@ -90,7 +94,7 @@ class DaskExecutor:
 
     client: Client
     reopen: Callable[[], Client] | None = None
-    task_seconds: float | None = None
+    task_timeout: float | None = None
     patience: float = 120.0
     n_parallel: int = 1
     n_wanted: int = 0
@@ -107,6 +111,7 @@ class DaskExecutor:
         self._slowest = self._mean = 0.0
         self._peaks: dict[str, int] = {}
         self._n_again = 0
+        self._n_keys = 0
         self._news = Event()  # some task has ended
         self._refresh()
         self.n_parallel = max(self._threads.values(), default=self.n_parallel)
@@ -121,6 +126,7 @@ class DaskExecutor:
             while waiting or flights:
                 try:
                     self._refresh()
+                    self._forget_keys()
                     self._submit_more(function, waiting, flights)
                     answers = self._take(function, flights)
                 except GONE:
@@ -152,7 +158,23 @@ class DaskExecutor:
             workers=healthy if self._suspects and healthy else None,
         )  # fmt: skip
         future.add_done_callback(lambda _: self._news.set())
+        self._n_keys += 1
         return future
+
+    def _forget_keys(self) -> None:
+        """Empty a cache of Dask's: it keeps the last 100,000 keys, though each is used once.
+
+        In a scheduler that is 0.6 KB a task. Workers empty theirs themselves, see `_apply`.
+        """
+        if self._n_keys < KEYS_KEPT:
+            return
+        self._n_keys = 0
+        try:
+            self.client.run_on_scheduler(key_split.cache_clear)
+        except GONE:
+            raise
+        except Exception as error:  # a scheduler that lets nobody run functions
+            log.debug("the scheduler keeps its cache of keys: %s", error)
 
     def _submit_again(self, function: Callable[[S], R], flights: list[_Flight]) -> None:
         for flight in flights:
@@ -234,8 +256,8 @@ class DaskExecutor:
     # -- workers and scheduler --------------------------------------------------------------
 
     def _seconds_until_hung(self) -> float:
-        if self.task_seconds is not None:
-            return self.task_seconds
+        if self.task_timeout is not None:
+            return self.task_timeout
         return max(LEAST_SECONDS, HUNG_FACTOR * self._slowest) if self._slowest else FIRST_SECONDS
 
     def _watch(self, function: Callable[[S], R], flights: deque[_Flight]) -> None:
@@ -321,19 +343,25 @@ class DaskExecutor:
 
 @contextmanager
 def open_dask(
-    given: Any, threads: int | None, worker_mem: int | None, tls: Path | None = None
+    given: Any,
+    threads: int | None,
+    worker_mem: int | None,
+    tls: Path | None = None,
+    task_timeout: float | None = None,
 ) -> Iterator[DaskExecutor]:
     """The executor of a client, an address, a number of processes or jobs; see `open_executor`."""
     if isinstance(given, JobCluster):
         with open_jobs(given, threads or 1, worker_mem or DEFAULT_MEM, tls) as client:
-            yield DaskExecutor(client, patience=JOB_SECONDS, n_parallel=threads or 1)
+            yield DaskExecutor(
+                client, None, task_timeout, patience=JOB_SECONDS, n_parallel=threads or 1
+            )
         return
     if isinstance(given, Client):
         check_limits(given, worker_mem)
-        yield DaskExecutor(given)
+        yield DaskExecutor(given, None, task_timeout)
         return
     if isinstance(given, str):
-        executor = DaskExecutor(connect(given, tls), lambda: connect(given, tls))
+        executor = DaskExecutor(connect(given, tls), lambda: connect(given, tls), task_timeout)
         try:
             check_limits(executor.client, worker_mem)
             yield executor
@@ -346,4 +374,4 @@ def open_dask(
             f"worker processes, not {type(given).__name__}."
         )
     with open_cluster(given, threads or 1, worker_mem, tls) as client:
-        yield DaskExecutor(client, n_wanted=given)
+        yield DaskExecutor(client, None, task_timeout, n_wanted=given)

@@ -13,6 +13,8 @@ Memory and threads follow from the run. A job ends itself before its wall time, 
 from __future__ import annotations
 
 import re
+import signal
+import threading
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,13 +68,14 @@ class JobCluster:
     def start(self, threads: int, worker_mem: int, security: Any = None) -> Any:
         """The cluster, without workers yet."""
         if self.kind == "kubernetes":
+            if security is not None:
+                raise SettingsError(
+                    "--tls does not go with --cluster kubernetes, whose operator talks plainly "
+                    "within its network: start scheduler and workers with TLS yourself, and give "
+                    "--scheduler tls://... --tls FOLDER."
+                )
             return _start_kubernetes(self, threads, worker_mem)
-        try:
-            import dask_jobqueue
-        except ImportError:
-            raise ClusterError(
-                f"--cluster {self.kind} needs dask-jobqueue: pip install 'srs[jobs]'."
-            ) from None
+        dask_jobqueue = _import_jobqueue(self.kind)
         name = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster"}[self.kind]
         options = {"interface": None, "scheduler_options": {}, **self.options}
         # The dashboard has no login: it is for this machine.
@@ -87,6 +90,22 @@ class JobCluster:
             )  # fmt: skip
         except (TypeError, ValueError, RuntimeError) as error:
             raise ClusterError(f"the {self.kind} cluster cannot be started: {error}") from None
+
+
+def _import_jobqueue(kind: str) -> Any:
+    """dask-jobqueue; Ctrl-C stays ours: importing it makes that end the process at once."""
+    ours = signal.getsignal(signal.SIGINT)
+    try:
+        import dask_jobqueue
+    except ImportError:
+        raise ClusterError(
+            f"--cluster {kind} needs dask-jobqueue: pip install 'srs[jobs]'."
+        ) from None
+    except ValueError:
+        raise ClusterError(f"a {kind} cluster must be started by the main thread.") from None
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, ours)
+    return dask_jobqueue
 
 
 def _lifetime(walltime: Any) -> list[str]:
@@ -111,7 +130,7 @@ def kubernetes_spec(cluster: JobCluster, threads: int, worker_mem: int) -> dict[
     """The DaskCluster resource that is handed to the operator."""
     from dask_kubernetes.operator import make_cluster_spec
 
-    options = {"name": "srs", "image": "srs", **cluster.options}
+    options = {"name": "srs", "image": "srs", "env": {}, **cluster.options}
     limit = str(int(LIMIT_FACTOR * worker_mem))
     size = {"memory": limit, "cpu": str(threads)}
     spec: dict[str, Any] = make_cluster_spec(

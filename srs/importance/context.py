@@ -93,13 +93,15 @@ def context(
     ['complementary', 'irrelevant', 'independent']
     """
     matrix, groups, labels = open_context(data, target, features, context)
-    sums = context_sums(matrix, groups, len(labels), n_trees, n_permutations, seed, threads,
-                        on_progress)  # fmt: skip
     p, n_contexts = matrix.n_features, len(labels)
+    show = on_progress or (lambda _: None)
+    sums = context_sums(matrix, groups, n_contexts, n_trees, n_permutations, seed, threads,
+                        lambda share: show(0.6 * share))  # fmt: skip
     given, p_given = np.empty((n_contexts, p)), np.empty((n_contexts, p))
     for c in range(n_contexts):
         rows = np.flatnonzero(groups == c)
         given[c], p_given[c] = _within(matrix, rows, n_trees, seed, threads, c)
+        show(0.6 + 0.4 * (c + 1) / n_contexts)
     absolute, signed = sums.absolute[..., 0], sums.signed[..., 0]
     p_abs = rank_p_values(absolute, np.moveaxis(sums.absolute[..., 1:], -1, 0))
     p_signed = rank_p_values(np.abs(signed), np.abs(np.moveaxis(sums.signed[..., 1:], -1, 0)))
@@ -121,7 +123,7 @@ def context(
     )  # fmt: skip
     settings = {"contexts": list(labels), "n_trees": n_trees, "n_permutations": n_permutations,
                 "seed": seed}  # fmt: skip
-    return Analysis("context", table, settings, NOTES)
+    return Analysis("context", table, settings, (*NOTES, *matrix.notices))
 
 
 NOTES = (

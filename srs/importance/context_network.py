@@ -86,7 +86,12 @@ def context_network(
     )  # fmt: skip
     settings = {"contexts": list(labels), "n_trees": n_trees, "n_permutations": n_permutations,
                 "seed": seed}  # fmt: skip
-    return Analysis("context-network", table, settings)
+    below, tested = int((joined["p"] < 0.05).sum()), len(joined["p"])
+    note = (
+        f"{below:,} of {tested:,} p-values are below 0.05, and chance alone would give "
+        f"{0.05 * tested:,.0f}: q-values account for their number."
+    )
+    return Analysis("context-network", table, settings, (note,))
 
 
 def _as_target(name: str, learned: Any) -> Target:

@@ -67,7 +67,7 @@ def label_permutation(
         null_spread=null.std(axis=0),
     )  # fmt: skip
     settings = {"n_trees": n_trees, "n_permutations": n_permutations, "seed": seed}
-    return Analysis("label-permutation", table, settings, NOTES)
+    return Analysis("label-permutation", table, settings, (*NOTES, *matrix.notices))
 
 
 NOTES = (
@@ -133,7 +133,7 @@ def conditional_error_rate(
     ranks[order] = np.arange(1, matrix.n_features + 1)
     table = make_table(matrix.names, value, p_value=rates, rank=ranks)
     settings = {"n_trees": n_trees, "n_permutations": n_permutations, "seed": seed}
-    return Analysis("conditional-error-rate", table, settings)
+    return Analysis("conditional-error-rate", table, settings, matrix.notices)
 
 
 def _grower(

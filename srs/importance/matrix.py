@@ -19,6 +19,7 @@ from srs.errors import InputError
 from srs.ingest import ingest
 from srs.ingest.target import parse_target
 from srs.ingest.values import read_values
+from srs.result import load_result
 from srs.store import FeatureStore, Target, open_store
 from srs.store.layout import CATEGORICAL
 from srs.tree import MISSING, TreeTarget
@@ -79,6 +80,23 @@ class Matrix:
         if self.target is None:
             raise InputError("this analysis needs a target: give target=..., or ingest with one.")
         return self.target
+
+    @cached_property
+    def notices(self) -> tuple[str, ...]:
+        """One sentence for each oddity that a reader of an analysis should know."""
+        target = self.target
+        if target is None or target.task != "classification":
+            return ()
+        same = [name for name, codes in zip(self.names, self.codes.T, strict=True)
+                if _tells_all(codes, target)]  # fmt: skip
+        if not same:
+            return ()
+        others = f" (and {len(same) - 1} more)" if len(same) > 1 else ""
+        return (
+            f"The feature {same[0]!r}{others} pairs one to one with the classes of "
+            f"{target.name!r}: if it was made from the target leave it out; if it is a perfect "
+            f"marker, other features look weak beside it.",
+        )
 
     @property
     def is_classification(self) -> bool:
@@ -170,15 +188,18 @@ def _feature_ids(store: FeatureStore, features: Any) -> np.ndarray:
     if features is None:
         return np.arange(store.n_features)
     if isinstance(features, (str, os.PathLike)):
-        from srs.result import load_result
-
         features = load_result(features)
     if hasattr(features, "relevant_ids"):
         data = features.document["data"]
         if data["n_features"] != store.n_features or data["fingerprint"] != store.fingerprint:
             raise InputError("the result is of another feature store: explain the one it is of.")
         features = features.relevant_ids
-    return store.find_ids([f if isinstance(f, str) else int(f) for f in features])
+    wanted = [f if isinstance(f, str) else int(f) for f in features]
+    known = set(store.feature_names)
+    for name in wanted:
+        if name in store.target_names and name not in known:
+            raise InputError(f"{name!r} is the target: leave it out of the features.")
+    return store.find_ids(wanted)
 
 
 def _target(store: FeatureStore, target: Any, needed: bool) -> Target | None:
@@ -195,36 +216,37 @@ def _check(matrix: Matrix) -> None:
     """Refuse features that cannot be explained, in one sentence."""
     constant = np.flatnonzero((matrix.codes == matrix.codes[0]).all(axis=0))
     if len(constant):
+        verb = "is" if len(constant) == 1 else "are"
         raise InputError(
-            f"{len(constant)} of the features are constant, the first is "
-            f"{matrix.names[int(constant[0])]!r}: leave them out."
+            f"{len(constant)} of the features {verb} constant, the first is "
+            f"{matrix.names[int(constant[0])]!r}: constants tell nothing, leave them out."
         )
     target = matrix.target
-    if target is None:
+    if target is None or target.task == "classification":
         return
     for column in range(matrix.n_features):
-        if _is_copy(matrix, column, target):
+        if _is_the_target(matrix, column, target):
             raise InputError(
-                f"the feature {matrix.names[column]!r} is the target itself, or a copy of it: "
+                f"the feature {matrix.names[column]!r} is the target itself, value by value: "
                 f"leave it out of the features."
             )
 
 
-def _is_copy(matrix: Matrix, column: int, target: Target) -> bool:
-    """Whether a feature is the target under another name: its levels pair with the target's."""
+def _is_the_target(matrix: Matrix, column: int, target: Target) -> bool:
+    """Whether a feature has the numbers of a numeric target: no measurement does by chance."""
     codes = matrix.codes[:, column]
-    if target.task == "classification":
-        levels, at = np.unique(codes, return_inverse=True)
-        if len(levels) != target.n_classes:
-            return False
-        pairs = np.unique(at * target.n_classes + target.values)
-        return len(pairs) == len(levels)
     order = np.argsort(target.values, kind="stable")
-    steps = np.diff(codes[order].astype(np.int64))
-    if (steps < 0).any():  # a copy has codes that ascend with the target
+    if (np.diff(codes[order].astype(np.int64)) < 0).any():  # its codes would ascend with the target
         return False
-    values = matrix.values[:, column]
-    return bool(np.array_equal(values, target.values))
+    return bool(np.array_equal(matrix.values_of([column])[:, 0], target.values))
+
+
+def _tells_all(codes: np.ndarray, target: Target) -> bool:
+    """Whether the levels of a feature pair one to one with the classes."""
+    levels, at = np.unique(codes, return_inverse=True)
+    if len(levels) != target.n_classes:
+        return False
+    return len(np.unique(at * target.n_classes + target.values)) == len(levels)
 
 
 def check_classes(matrix: Matrix, least: int = 2) -> None:

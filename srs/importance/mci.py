@@ -79,7 +79,7 @@ def mci(
     texts = [", ".join(matrix.names[f] for f in subset) for subset in best]
     table = make_table(matrix.names, value, best=texts)
     settings = {"method": method, "n_forests": len(sets), "n_trees": n_trees, "seed": seed}
-    return Analysis("mci", table, settings)
+    return Analysis("mci", table, settings, matrix.notices)
 
 
 def _sets(

@@ -52,7 +52,8 @@ def mda(
         "grows with the number of trees without end (Strobl and Zeileis 2008): it tells whether "
         "this forest uses the feature, not whether the feature matters in the population.",
     )
-    return Analysis("mda", table, {"n_trees": forest.n_trees, "seed": forest.seed}, notes)
+    settings = {"n_trees": forest.n_trees, "seed": forest.seed}
+    return Analysis("mda", table, settings, (*notes, *forest.matrix.notices))
 
 
 def accuracy_decrease(forest: Forest, permuted: Permuted) -> tuple[np.ndarray, np.ndarray]:

@@ -44,4 +44,5 @@ def mdi(
         "MDI is never negative and not 0 for features that do not matter: compare it with a null "
         "(label-permutation) before reading it as evidence.",
     )
-    return Analysis("mdi", table, {"n_trees": n, "seed": forest.seed}, notes)
+    settings = {"n_trees": n, "seed": forest.seed}
+    return Analysis("mdi", table, settings, (*notes, *forest.matrix.notices))

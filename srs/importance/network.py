@@ -4,19 +4,21 @@ One forest a target, every other feature an input; a link's weight is the import
 for its target. Targets are normalised to unit variance (entropy, for categories), so that
 weights of different targets compare, and weights are shares of what is told of a target. By
 default all features are tried at every node, which masks indirect links (8.2.2: strongly relevant
-features cannot be masked), and trees end at depth 3, before nodes have too few samples.
+features cannot be masked), and trees end at depth 3, before nodes have too few samples. Three
+trees in four cut at random and see all samples (extra-trees); one in four looks for the best cut
+of a bootstrap sample (random forest): the two err differently, and their mean ranks links better.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from srs.errors import InputError
-from srs.executors import Executor, LocalExecutor
+from srs.errors import ClusterError, InputError
+from srs.executors import open_executor
 from srs.importance.analysis import Analysis, make_table
 from srs.importance.forest import OnProgress, mean_importance
 from srs.importance.matrix import Matrix, open_matrix
@@ -24,28 +26,45 @@ from srs.seeds import EXPLAIN
 from srs.tree import MISSING, TreeSettings, TreeTarget
 
 NETWORK = EXPLAIN + 9
-MAX_LINKS = 1_000_000
+MAX_LINKS = 100_000
 MAX_DEPTH = 3
+BEST_CUTS = 0.25
 BATCH_TREES = 2_000  # trees of a batch: about half a second
+
+
+@dataclass(frozen=True)
+class StoredFeatures:
+    """Features of a store that workers read themselves.
+
+    location     where they find the store
+    fingerprint  what must be there
+    feature_ids  int64 as bytes; None: all features, in order
+    """
+
+    location: str
+    fingerprint: str
+    feature_ids: bytes | None
 
 
 @dataclass(frozen=True)
 class NetworkSpec:
     """One batch of targets; the same spec gives the same weights on any worker.
 
-    source        a Matrix, or the path of a store and the feature ids to read from it
+    source        a Matrix, or which features to read from a store
     targets       columns that are targets in this batch
     n_trees       trees a target
     max_features  features tried at a node; None: all
     max_depth     deepest level of a leaf; None: no limit
+    best_cuts     share of trees that look for the best cut of a bootstrap sample
     seed          seed of the run
     """
 
-    source: Matrix | tuple[str, tuple[int, ...]]
+    source: Matrix | StoredFeatures
     targets: tuple[int, ...]
     n_trees: int
     max_features: int | None
     max_depth: int | None
+    best_cuts: float
     seed: int
 
 
@@ -57,10 +76,11 @@ def network(
     n_trees: int = 1000,
     max_features: int | None = None,
     max_depth: int | None = MAX_DEPTH,
+    best_cuts: float = BEST_CUTS,
     max_links: int = MAX_LINKS,
     seed: int = 0,
     threads: int | None = None,
-    executor: Executor | None = None,
+    executor: Any = None,
     on_progress: OnProgress | None = None,
 ) -> Analysis:
     """Weights of the links between features, the strongest first.
@@ -68,8 +88,12 @@ def network(
     targets       names or ids of the features that links lead to; None: all
     max_features  K: features tried at a node; None: all, which favours direct links
     max_depth     deepest level of a leaf; None: trees grow until they are pure
+    best_cuts     share of trees that look for the best cut of a bootstrap sample, as random forests
+                  do; the others take the best of one random cut a feature, of all samples
     max_links     number of links that are kept
-    executor      where batches of targets run; None: threads of this process
+    executor      where batches of targets run, as in `srs.select`: a `distributed.Client`, the
+                  address of a scheduler, a number of worker processes; workers read the store
+                  themselves. None: threads of this process
 
     feature  source of the link; part  its target
     value    importance of the source for the target, as a share of all sources'
@@ -83,33 +107,34 @@ def network(
     matrix = open_matrix(data, None, features, needs_target=False)
     if matrix.n_features < 2:
         raise InputError("a network needs at least two features.")
+    if not 0 <= best_cuts <= 1:
+        raise InputError(f"best_cuts is a share of trees, from 0 to 1, not {best_cuts}.")
     chosen = range(matrix.n_features) if targets is None else [matrix.find(t) for t in targets]
-    source: Matrix | tuple[str, tuple[int, ...]] = matrix
-    if executor is not None and matrix.store.path is not None:
-        source = (str(matrix.store.path), tuple(matrix.feature_ids.tolist()))
-    else:
-        _ = matrix.values  # read once here, not by every batch
     size = max(1, BATCH_TREES // n_trees)
-    specs = [
-        NetworkSpec(source, tuple(chosen[a : a + size]), n_trees, max_features, max_depth, seed)
-        for a in range(0, len(chosen), size)
-    ]
     best = _Strongest(max_links)
-    executor = executor or LocalExecutor(threads)
-    for done, (spec, weights) in enumerate(
-        zip(specs, executor.map(infer_links, specs), strict=True), 1
-    ):
-        for target, row in zip(spec.targets, weights, strict=True):
-            best.add(target, row)
-        if on_progress:
-            on_progress(done / len(specs))
+    with open_executor(executor, threads) as opened:
+        source = _stored(matrix) if opened.remote else matrix
+        if not opened.remote:
+            _ = matrix.values  # read once here, not by every batch
+        specs = [
+            NetworkSpec(source, tuple(chosen[a : a + size]), n_trees, max_features, max_depth,
+                        best_cuts, seed)
+            for a in range(0, len(chosen), size)
+        ]  # fmt: skip
+        for done, (spec, weights) in enumerate(
+            zip(specs, opened.map(infer_links, specs), strict=True), 1
+        ):
+            for target, row in zip(spec.targets, weights, strict=True):
+                best.add(target, row)
+            if on_progress:
+                on_progress(done / len(specs))
     sources, ends, values = best.finish()
     table = make_table(
         [matrix.names[s] for s in sources.tolist()], values,
         part=[matrix.names[t] for t in ends.tolist()],
     )  # fmt: skip
     settings = {"n_trees": n_trees, "max_features": max_features, "max_depth": max_depth,
-                "n_targets": len(chosen), "seed": seed}  # fmt: skip
+                "best_cuts": best_cuts, "n_targets": len(chosen), "seed": seed}  # fmt: skip
     return Analysis("network", table, settings, NOTES)
 
 
@@ -121,7 +146,7 @@ NOTES = (
 
 def infer_links(spec: NetworkSpec) -> np.ndarray:
     """Weights (n_targets, n_features) of the links to the targets of one batch; 0 to itself."""
-    matrix = _matrix_of(spec.source)
+    matrix = spec.source if isinstance(spec.source, Matrix) else _read(spec.source)
     weights = np.zeros((len(spec.targets), matrix.n_features))
     values = matrix.values_of(spec.targets)
     for at, target in enumerate(spec.targets):
@@ -130,21 +155,37 @@ def infer_links(spec: NetworkSpec) -> np.ndarray:
         learned, criterion = normalised_target(
             values[known, at], bool(matrix.is_categorical[target])
         )
-        settings = TreeSettings(criterion, spec.max_features, spec.max_depth)
         codes = np.ascontiguousarray(matrix.codes[np.ix_(known, inputs)])
-        weights[at, inputs] = mean_importance(
-            codes, matrix.is_categorical[inputs], learned, settings, spec.n_trees,
-            (spec.seed, NETWORK, target), bootstrap=False,
-        )  # fmt: skip
-        weights[at] /= weights[at].sum() or 1.0
+        n_best = round(spec.best_cuts * spec.n_trees)
+        for kind, n_trees in enumerate((spec.n_trees - n_best, n_best)):
+            if n_trees:
+                settings = TreeSettings(
+                    criterion, spec.max_features, spec.max_depth, best_cut=kind == 1
+                )
+                told = mean_importance(
+                    codes, matrix.is_categorical[inputs], learned, settings, n_trees,
+                    (spec.seed, NETWORK, target, kind), bootstrap=kind == 1,
+                )  # fmt: skip
+                weights[at, inputs] += n_trees / spec.n_trees * told / (told.sum() or 1.0)
     return weights
 
 
-def _matrix_of(source: Matrix | tuple[str, tuple[int, ...]]) -> Matrix:
-    if isinstance(source, Matrix):
-        return source
-    path, ids = source
-    return open_matrix(Path(path), None, list(ids), needs_target=False)
+def _stored(matrix: Matrix) -> StoredFeatures:
+    """What travels to workers instead of the matrix."""
+    store, ids = matrix.store, matrix.feature_ids
+    every = np.array_equal(ids, np.arange(store.n_features))
+    return StoredFeatures(
+        store.shared_location(), store.fingerprint, None if every else ids.tobytes()
+    )
+
+
+@lru_cache(maxsize=1)  # a worker reads the features once, not for every batch
+def _read(source: StoredFeatures) -> Matrix:
+    ids = None if source.feature_ids is None else np.frombuffer(source.feature_ids, np.int64)
+    matrix = open_matrix(source.location, None, ids, needs_target=False)
+    if matrix.store.fingerprint != source.fingerprint:
+        raise ClusterError(f"a worker finds another store at {source.location} than we do.")
+    return matrix
 
 
 def normalised_target(values: np.ndarray, is_categorical: bool) -> tuple[TreeTarget, str]:

@@ -73,9 +73,8 @@ def one_probe(
         null=np.full(matrix.n_features, mean[-1]), p_value=p_value, q_value=q_value,
         label=["significant" if q < 0.05 else None for q in q_value],
     )  # fmt: skip
-    return Analysis(
-        "one-probe", table, {"n_forests": n_forests, "n_trees": n_trees, "seed": seed}, NOTES
-    )
+    used = {"n_forests": n_forests, "n_trees": n_trees, "seed": seed}
+    return Analysis("one-probe", table, used, (*NOTES, *matrix.notices))
 
 
 NOTES = (

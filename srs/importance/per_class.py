@@ -131,4 +131,4 @@ def per_class(
         raw=raw.ravel(), overall=np.tile(overall, len(sizes)),
     )  # fmt: skip
     settings = {"n_trees": forest.n_trees, "balanced": balanced, "seed": forest.seed}
-    return Analysis("per-class", table, settings)
+    return Analysis("per-class", table, settings, matrix.notices)

@@ -85,7 +85,7 @@ def umfi(
         matrix.names, np.maximum(raw.mean(axis=1), 0.0), error=error, raw=raw.mean(axis=1)
     )
     settings = {"method": method, "n_trees": n_trees, "n_repeats": n_repeats, "seed": seed}
-    return Analysis("umfi", table, settings, NOTES)
+    return Analysis("umfi", table, settings, (*NOTES, *matrix.notices))
 
 
 NOTES = (

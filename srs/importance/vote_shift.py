@@ -66,7 +66,7 @@ def vote_shift(
         q_value=q_value, label=labels, statistic=statistic,
     )  # fmt: skip
     settings = {"method": method, "n_trees": forest.n_trees, "seed": forest.seed}
-    return Analysis("vote-shift", table, settings, (CAVEAT,))
+    return Analysis("vote-shift", table, settings, (CAVEAT, *forest.matrix.notices))
 
 
 CAVEAT = (

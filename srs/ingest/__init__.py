@@ -28,6 +28,10 @@ def ingest(
     categorical: Sequence[str | int] = (),
     task: str | Mapping[str, str] | None = None,
     keep_values: bool | None = None,
+    table: Any = None,
+    covariates: Sequence[str] = (),
+    dataset: str | None = None,
+    mask: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> FeatureStore:
@@ -44,6 +48,13 @@ def ingest(
     categorical  names or ids of features whose numbers are categories
     task         "classification" or "regression", by target if a mapping; None: decide by values
     keep_values  also store the original values; None: only if the source cannot be read again
+    table        table of the samples, joined by sample id: a DataFrame or a .csv, .tsv, .txt or
+                 .parquet file; `target` and `covariates` may name its columns. Samples without a
+                 row or a target are left out, and notices say how many
+    covariates   columns of `table` that become features, to be pinned in a run
+    dataset      which array of a file with several: "layers/counts" of an AnnData file, a path in
+                 an HDF5 file or zarr group, a variable of a MATLAB file
+    mask         NIfTI image whose voxels other than 0 are the features of images
     overwrite    replace a feature store at `path`
     on_progress  called with the number of features done and the number of all
 
@@ -56,5 +67,6 @@ def ingest(
     return write_store(
         source, path, target=target, memory=memory, orientation=orientation, names=names,
         sample_ids=sample_ids, categorical=categorical, task=task, keep_values=keep_values,
-        overwrite=overwrite, on_progress=on_progress,
+        table=table, covariates=covariates, dataset=dataset, mask=mask, overwrite=overwrite,
+        on_progress=on_progress,
     )  # fmt: skip

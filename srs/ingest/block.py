@@ -14,7 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from srs.errors import SourceError
+from srs.store.layout import Annotation
 
+NO_VALUE = -127  # what is missing where values are int8, as bed-reader writes it
 SMALL_DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32")
 
 
@@ -24,7 +26,7 @@ class ColumnBlock:
 
     first   feature id of the first row; the others follow without gaps
     values  float32 or float64 (k, n_samples), C-contiguous; NaN is missing; category numbers
-            where a feature is categorical or ordinal
+            where a feature is categorical or ordinal. Or int8 for dosages, NO_VALUE is missing
     kinds   uint8 (k,): NUMERIC, ORDINAL or CATEGORICAL
     labels  feature id -> labels of its category numbers
     """
@@ -44,6 +46,8 @@ class Wanted:
     categorical  names or ids of features whose numbers are categories
     mem          bytes that buffers may take
     folder       where temporary files go
+    dataset      which array of a file with several, as "layers/counts"; None: its own choice
+    mask         image whose voxels other than 0 are the features of images; None: all voxels
     """
 
     orientation: str
@@ -51,6 +55,8 @@ class Wanted:
     categorical: frozenset[str | int]
     mem: int
     folder: Path
+    dataset: str | None = None
+    mask: Path | None = None
 
 
 class Source(Protocol):
@@ -58,12 +64,13 @@ class Source(Protocol):
 
     n_samples, n_features  its shape, targets and ids aside
     names, sample_ids      as the source has them, or None
-    dtype                  of the values of every block: float32 or float64
+    dtype                  of the values of blocks: float32, float64 or int8
     held                   bytes that making a block holds for each of its values
     fixed_mem              bytes that it holds whatever the size of the block
     in_memory              whether the values live in the caller's memory
     record                 what `read_values` needs to read it again, for the manifest
     notices                one sentence for each oddity that opening it accepted
+    annotations            what is known of features beside their names, for the report
     """
 
     n_samples: int
@@ -76,6 +83,7 @@ class Source(Protocol):
     in_memory: bool
     record: Mapping[str, Any]
     notices: Sequence[str]
+    annotations: Mapping[str, Annotation]
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
         """All features in the order of ids, at most `n_features` at a time."""
@@ -113,5 +121,14 @@ def read_from_blocks(source: Source, feature_ids: np.ndarray) -> np.ndarray:
     for block in source.blocks(max(1, (16 << 20) // (source.n_samples * 8))):
         inside = feature_ids - block.first
         at = np.flatnonzero((inside >= 0) & (inside < len(block.values)))
-        out[at] = block.values[inside[at]]
+        out[at] = float_values(block.values[inside[at]])
     return out
+
+
+def float_values(values: np.ndarray) -> np.ndarray:
+    """Values of a block as floats, NaN for missing; floats as they are."""
+    if values.dtype != np.int8:
+        return values
+    floats = values.astype(np.float32)
+    floats[values == NO_VALUE] = np.nan
+    return floats

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from srs.ingest.block import ColumnBlock
-from srs.ingest.encode import encode_numeric
+from srs.ingest.encode import encode_dosages, encode_numeric
 from srs.ingest.notices import Tally
 from srs.ingest.plan import PIECE_BYTES
 from srs.store.layout import MISSING, NUMERIC
@@ -75,6 +75,9 @@ class Encoder:
 def _encode_piece(
     values: np.ndarray, kinds: np.ndarray, codes: np.ndarray, n_levels: np.ndarray
 ) -> None:
+    if values.dtype == np.int8:
+        encode_dosages(values, codes, n_levels)
+        return
     if (kinds == NUMERIC).all():
         codes[:], n_levels[:] = encode_numeric(values)
         return

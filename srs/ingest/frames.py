@@ -16,6 +16,7 @@ from srs.ingest.arrays import check_shape
 from srs.ingest.block import SMALL_DTYPES, ColumnBlock, Source, Wanted
 from srs.ingest.columns import parse_column
 from srs.ingest.matrix import MatrixSource
+from srs.store.layout import Annotation
 
 
 class FrameMatrix:
@@ -60,6 +61,7 @@ class TableSource:
         self.names = names
         self.sample_ids: Sequence[str] | None = None
         self.notices: Sequence[str] = ()
+        self.annotations: Mapping[str, Annotation] = {}
         self.dtype = dtype
         self.held = dtype.itemsize
         self.fixed_mem = 64 * shape[0]  # one column as objects while it is parsed

@@ -16,7 +16,7 @@ from srs.errors import MemoryBudgetError, SourceError
 from srs.ingest.block import ColumnBlock, Wanted, value_dtype
 from srs.ingest.transpose import PIECE_BYTES, FeatureSpill, transpose_into
 from srs.memory import format_bytes
-from srs.store.layout import NUMERIC
+from srs.store.layout import NUMERIC, Annotation
 
 
 class Matrix(Protocol):
@@ -71,6 +71,7 @@ class MatrixSource:
         self.names: Sequence[str] | None = None
         self.sample_ids: Sequence[str] | None = None
         self.notices: Sequence[str] = ()
+        self.annotations: Mapping[str, Annotation] = {}
         self.dtype = value_dtype(matrix.dtype, "the matrix")
         self.held = self.dtype.itemsize + matrix.held
         self.fixed_mem = matrix.fixed_mem

@@ -28,6 +28,8 @@ class Tally:
         single = np.flatnonzero(n_levels == 1)
         whole = single[~(codes[single] == MISSING).any(axis=1)]
         self._add("constant", first, whole)
+        if values.dtype.kind != "f":
+            return
         infinite = np.isinf(values)
         if infinite.any():
             self._add("infinite", first, np.flatnonzero(infinite.any(axis=1)))

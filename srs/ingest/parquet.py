@@ -1,4 +1,4 @@
-"""Parquet files as sources: columns are read some at a time, as they are stored.
+"""Parquet, Arrow and Feather files as sources: columns are read some at a time, as they are stored.
 
 With orientation="features" a row is a feature, and rows stream in batches.
 """
@@ -12,32 +12,51 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from srs.errors import SourceError
-from srs.ingest.arrays import check_shape
+from srs.ingest.arrays import check_shape, folder_mark
+from srs.ingest.arrow_files import ColumnFile, IpcFile, ParquetFiles
 from srs.ingest.block import ColumnBlock, Source, Wanted, read_from_blocks
 from srs.ingest.frames import TableSource
-from srs.store.layout import NUMERIC
+from srs.store.layout import NUMERIC, Annotation
 
 HELD = 24  # arrow's column, its decoded pages, and the pandas copy, for each value
 
 
 def open_parquet(path: Path, wanted: Wanted) -> Source:
+    """A Parquet file, or a folder of them whose rows belong together."""
+    if not path.is_dir():
+        return _open(ParquetFiles([path]), path, wanted)
+    paths = sorted(path.rglob("*.parquet"))
+    if not paths:
+        raise SourceError(f"the folder {path} has no .parquet file.")
+    source = _open(ParquetFiles(paths), path, wanted)
+    if any("=" in part for one in paths for part in one.relative_to(path).parts[:-1]):
+        source.notices = ["folders named key=value are no columns: only files were read."]
+    return source
+
+
+def open_arrow(path: Path, wanted: Wanted) -> Source:
+    """An Arrow or Feather file."""
+    return _open(IpcFile(path), path, wanted)
+
+
+def _open(file: ColumnFile, path: Path, wanted: Wanted) -> Source:
     try:
-        file = pq.ParquetFile(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise SourceError(f"{path} cannot be read as Parquet: {error}") from None
-    check_shape((file.metadata.num_rows, len(file.schema_arrow)), str(path))
-    stat = path.stat()
-    record = {
-        "kind": "parquet", "path": str(path.resolve()), "size": stat.st_size,
-        "mtime_ns": stat.st_mtime_ns, "orientation": wanted.orientation,
-        "targets": list(wanted.columns),
-    }  # fmt: skip
-    if wanted.orientation == "features":
-        return ParquetRows(file, path, record)
-    return ParquetTable(file, path, wanted, record)
+        check_shape((file.n_rows, len(file.schema)), str(path))
+        stat = path.stat()
+        mark = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+        record = {
+            "kind": "parquet", "path": str(path.resolve()),
+            **(folder_mark(path) if path.is_dir() else mark),
+            "orientation": wanted.orientation, "targets": list(wanted.columns),
+        }  # fmt: skip
+        if wanted.orientation == "features":
+            return ParquetRows(file, path, record)
+        return ParquetTable(file, path, wanted, record)
+    except SourceError:
+        file.close()
+        raise
 
 
 def _index_columns(schema: pa.Schema) -> list[str]:
@@ -57,10 +76,10 @@ class ParquetTable(TableSource):
     """A sample a row."""
 
     def __init__(
-        self, file: pq.ParquetFile, path: Path, wanted: Wanted, record: Mapping[str, Any]
+        self, file: ColumnFile, path: Path, wanted: Wanted, record: Mapping[str, Any]
     ) -> None:
         self._file, self._path = file, path
-        schema = file.schema_arrow
+        schema = file.schema
         index = _index_columns(schema)
         skipped = {*index, *wanted.columns}
         features = [name for name in schema.names if name not in skipped]
@@ -68,7 +87,7 @@ class ParquetTable(TableSource):
             raise SourceError(f"{path} has columns of equal names, which cannot be told apart.")
         small = all(_is_small(schema.field(name).type) for name in features)
         super().__init__(
-            (file.metadata.num_rows, len(features)), features, self._fetch_columns,
+            (file.n_rows, len(features)), features, self._fetch_columns,
             self._fetch_target, np.dtype(np.float32 if small else np.float64), record,
         )  # fmt: skip
         self.in_memory = False
@@ -79,27 +98,21 @@ class ParquetTable(TableSource):
 
     def _fetch_columns(self, ids: np.ndarray) -> Iterator[pd.Series[Any]]:
         names = [self._features[i] for i in ids]
-        table = self._read(names)
+        table = self._file.read(names)
         for name in names:
             yield _to_series(table.column(name), name)
         del table
         pa.default_memory_pool().release_unused()
 
     def _fetch_target(self, name: str) -> pd.Series[Any]:
-        if name not in self._file.schema_arrow.names:
+        if name not in self._file.schema.names:
             raise SourceError(
                 f"the target {name!r}: no column of {self._path} has this name, and no file has it."
             )
         return self._series(name)
 
     def _series(self, name: str) -> pd.Series[Any]:
-        return _to_series(self._read([name]).column(name), name)
-
-    def _read(self, names: Sequence[str]) -> pa.Table:
-        try:
-            return self._file.read(columns=list(names), use_pandas_metadata=False)
-        except (pa.ArrowException, OSError) as error:
-            raise SourceError(f"{self._path} cannot be read: {error}") from None
+        return _to_series(self._file.read([name]).column(name), name)
 
     def close(self) -> None:
         self._file.close()
@@ -117,9 +130,9 @@ def _to_series(column: pa.ChunkedArray, name: str) -> pd.Series[Any]:
 class ParquetRows:
     """A feature a row; a leading text column holds the names of the features."""
 
-    def __init__(self, file: pq.ParquetFile, path: Path, record: Mapping[str, Any]) -> None:
+    def __init__(self, file: ColumnFile, path: Path, record: Mapping[str, Any]) -> None:
         self._file, self._path = file, path
-        schema = file.schema_arrow
+        schema = file.schema
         named = pa.types.is_string(schema.types[0]) or pa.types.is_large_string(schema.types[0])
         index = _index_columns(schema)
         id_column = schema.names[0] if named else (index[0] if index else None)
@@ -132,21 +145,22 @@ class ParquetRows:
                     f"the column {name!r} of {path} has type {kind}; with orientation='features' "
                     f"every column is a sample and must be numeric."
                 )
-        self.n_features, self.n_samples = file.metadata.num_rows, len(samples)
+        self.n_features, self.n_samples = file.n_rows, len(samples)
         small = all(_is_small(schema.field(name).type) for name in samples)
         self.dtype = np.dtype(np.float32 if small else np.float64)
         self.sample_ids: Sequence[str] | None = samples
         self.names: Sequence[str] | None = None
         if id_column is not None:
-            self.names = [str(v) for v in file.read(columns=[id_column]).column(0).to_pylist()]
+            self.names = [str(v) for v in file.read([id_column]).column(0).to_pylist()]
         self.notices: Sequence[str] = ()
+        self.annotations: Mapping[str, Annotation] = {}
         self.held, self.fixed_mem, self.in_memory = HELD, 0, False
         self.record = record
         self._samples = samples
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
         first = 0
-        for batch in self._file.iter_batches(n_features, columns=self._samples):
+        for batch in self._file.batches(n_features, self._samples):
             columns = (batch.column(name) for name in self._samples)
             values = np.empty((batch.num_rows, self.n_samples), self.dtype)
             for i, column in enumerate(columns):

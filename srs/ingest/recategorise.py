@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from srs.errors import SourceError
-from srs.ingest.block import ColumnBlock, Source
+from srs.ingest.block import ColumnBlock, Source, float_values
 from srs.ingest.target import number_text
 from srs.store.layout import CATEGORICAL, MAX_LEVELS, NUMERIC
 
@@ -32,11 +32,11 @@ class Recategoriser:
         chosen = chosen[block.kinds[chosen] == NUMERIC]
         if not len(chosen):
             return block
-        kinds, labels = block.kinds.copy(), dict(block.labels)
+        kinds, labels, values = block.kinds.copy(), dict(block.labels), float_values(block.values)
         kinds[chosen] = CATEGORICAL
         for i in chosen.tolist():
-            labels[block.first + i] = self._renumber(block.first + i, block.values[i])
-        return ColumnBlock(block.first, block.values, kinds, labels)
+            labels[block.first + i] = self._renumber(block.first + i, values[i])
+        return ColumnBlock(block.first, values, kinds, labels)
 
     def _renumber(self, feature_id: int, values: np.ndarray) -> tuple[str, ...]:
         known = ~np.isnan(values)

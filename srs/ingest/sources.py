@@ -6,6 +6,7 @@ Each kind has its own module and is imported only when it is used.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ from srs.errors import SourceError
 from srs.ingest.arrays import check_shape, is_dask, open_dask, open_numpy, open_zarr
 from srs.ingest.block import Source, Wanted, check_orientation
 from srs.ingest.npy import find_npy, open_npy
+from srs.ingest.zarr_checks import check_folder
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+IMAGE_SUFFIXES = (".nii", ".nii.gz")
 KINDS = (
-    "a numpy, zarr or dask array, a DataFrame, or a path to .npy, .csv, .tsv, .txt, .parquet "
-    "or .zarr"
+    "a numpy, zarr or dask array, a DataFrame, or a path to .npy, .csv, .tsv, .txt (also .gz), "
+    ".parquet, .arrow, .feather, .zarr, .h5ad, .h5, .mat, .bed, .npz, .libsvm, .arff, or .nii"
 )
 
 
@@ -56,23 +59,36 @@ def _open_array(array: np.ndarray, wanted: Wanted) -> Source:
 
 
 def _as_samples(wanted: Wanted) -> Wanted:
-    return Wanted("samples", wanted.columns, wanted.categorical, wanted.mem, wanted.folder)
+    return replace(wanted, orientation="samples")
 
 
 def open_path(path: Path, wanted: Wanted) -> Source:
     """The Source of a file or of a zarr folder."""
     if not path.exists():
         raise SourceError(f"{path} does not exist.")
+    name = path.name.lower()
     suffixes = [suffix.lower() for suffix in path.suffixes]
     last = suffixes[-1] if suffixes else ""
     if path.is_dir() and (last == ".zarr" or _is_zarr(path)):
-        return open_zarr(path, wanted)
+        return _open_zarr_folder(path, wanted)
+    if last in (".h5ad", ".h5", ".hdf5", ".hdf", ".mat"):
+        return _open_hdf(path, last, wanted)
+    if last in (".bed", ".bim", ".fam"):
+        from srs.ingest.plink import open_plink
+
+        return open_plink(path.with_suffix(".bed"), wanted)
     if last == ".npy":
         return open_npy(path, wanted)
-    if last == ".parquet":
-        from srs.ingest.parquet import open_parquet
+    if (opened := _open_sparse_text(path, last, wanted)) is not None:
+        return opened
+    if name.endswith(IMAGE_SUFFIXES) or (path.is_dir() and _holds(path, *IMAGE_SUFFIXES)):
+        from srs.ingest.nifti import open_nifti
 
-        return open_parquet(path, wanted)
+        return open_nifti(path, wanted)
+    if last in (".parquet", ".arrow", ".feather") or (path.is_dir() and _holds(path, ".parquet")):
+        from srs.ingest.parquet import open_arrow, open_parquet
+
+        return (open_arrow if last in (".arrow", ".feather") else open_parquet)(path, wanted)
     inner = suffixes[-2] if last == ".gz" and len(suffixes) > 1 else last
     if inner in TEXT_SUFFIXES:
         from srs.ingest.text import open_text
@@ -81,5 +97,53 @@ def open_path(path: Path, wanted: Wanted) -> Source:
     raise SourceError(f"the kind of {path} is not known: give {KINDS}.")
 
 
+def _open_sparse_text(path: Path, suffix: str, wanted: Wanted) -> Source | None:
+    if suffix == ".npz":
+        from srs.ingest.npz import open_npz
+
+        return open_npz(path, wanted)
+    if suffix in (".svm", ".libsvm", ".svmlight"):
+        from srs.ingest.libsvm import open_libsvm
+
+        return open_libsvm(path, wanted)
+    if suffix == ".arff":
+        from srs.ingest.arff import open_arff
+
+        return open_arff(path, wanted)
+    return None
+
+
+def _holds(folder: Path, *suffixes: str) -> bool:
+    return any(path.name.lower().endswith(suffixes) for path in folder.rglob("*"))
+
+
 def _is_zarr(folder: Path) -> bool:
-    return (folder / "zarr.json").is_file() or (folder / ".zarray").is_file()
+    return any((folder / name).is_file() for name in ("zarr.json", ".zarray", ".zgroup"))
+
+
+def _open_zarr_folder(folder: Path, wanted: Wanted) -> Source:
+    """AnnData, VCF Zarr, or an array: by what is inside."""
+    check_folder(folder)
+    if (folder / "obs").is_dir() and (folder / "var").is_dir():
+        from srs.ingest.anndata import open_zarr_anndata
+
+        return open_zarr_anndata(folder, wanted)
+    from srs.ingest.vcf_zarr import is_vcf_zarr, open_vcf_zarr
+
+    if is_vcf_zarr(folder):
+        return open_vcf_zarr(folder, wanted)
+    return open_zarr(folder if wanted.dataset is None else folder / wanted.dataset, wanted)
+
+
+def _open_hdf(path: Path, suffix: str, wanted: Wanted) -> Source:
+    if suffix == ".h5ad":
+        from srs.ingest.anndata import open_h5ad
+
+        return open_h5ad(path, wanted)
+    if suffix == ".mat":
+        from srs.ingest.matlab import open_mat
+
+        return open_mat(path, wanted)
+    from srs.ingest.hdf5 import open_hdf5
+
+    return open_hdf5(path, wanted)

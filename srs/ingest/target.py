@@ -70,8 +70,6 @@ def parse_target(name: str, given: Any, n_samples: int, task: str | None) -> Tar
     _check_name(name)
     if task is not None and task not in TASKS:
         raise SourceError(f"the task of target {name!r} is {task!r}; it must be one of {TASKS}.")
-    if isinstance(given, (str, Path)):
-        given = read_target_file(Path(given), n_samples)
     series = _as_series(name, given)
     if len(series) != n_samples:
         raise SourceError(

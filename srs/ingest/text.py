@@ -32,7 +32,7 @@ from srs.ingest.target import parse_texts
 from srs.ingest.text_columns import Categories, assign_roles
 from srs.ingest.text_rows import TextRows
 from srs.ingest.transpose import FeatureSpill
-from srs.store.layout import CATEGORICAL, NUMERIC
+from srs.store.layout import CATEGORICAL, NUMERIC, Annotation
 
 SAMPLE_LINES = 1000  # that decide the types of columns,
 SAMPLE_BYTES = 64 << 20  # or so many bytes of them
@@ -47,12 +47,21 @@ def open_text(path: Path, wanted: Wanted) -> Source:
 
 
 class TextTable:
-    """A sample a row. The whole file is read when it is opened."""
+    """A sample a row. The whole file is read when it is opened.
 
-    def __init__(self, path: Path, layout: TextLayout, wanted: Wanted) -> None:
+    lines  gives the lines of the samples, with their numbers; None: all after the header
+    """
+
+    def __init__(
+        self, path: Path, layout: TextLayout, wanted: Wanted,
+        lines: Iterator[tuple[int, str]] | None = None,
+    ) -> None:  # fmt: skip
+        skip = 0 if layout.header is None else 1
+        self._lines = read_lines(path, skip=skip) if lines is None else lines
         self._path, self._layout, self._wanted = path, layout, wanted
         self.record: Mapping[str, Any] = describe(path, wanted)
         self.notices: Sequence[str] = layout.notices
+        self.annotations: Mapping[str, Annotation] = {}
         self.dtype = np.dtype(np.float64)
         self.held, self.fixed_mem, self.in_memory = 16, 0, False
         self._roles = assign_roles(path, layout, wanted)
@@ -100,7 +109,7 @@ class TextTable:
     # -- reading --------------------------------------------------------------------------------
 
     def _read_all(self) -> None:
-        lines = read_lines(self._path, skip=0 if self._layout.header is None else 1)
+        lines = self._lines
         sample, n_bytes = [], 0
         for number, line in lines:
             sample.append((number, line))

@@ -21,7 +21,7 @@ from srs.ingest.lines import (
     split_fields,
 )  # fmt: skip
 from srs.ingest.text_columns import Categories
-from srs.store.layout import CATEGORICAL, NUMERIC
+from srs.store.layout import CATEGORICAL, NUMERIC, Annotation
 
 
 class TextRows:
@@ -32,6 +32,7 @@ class TextRows:
         self._named = int(layout.header is not None)
         self.record: Mapping[str, Any] = describe(path, wanted)
         self.notices: Sequence[str] = layout.notices
+        self.annotations: Mapping[str, Annotation] = {}
         self.dtype = np.dtype(np.float64)
         self.held, self.fixed_mem, self.in_memory = 8, 0, False
         self.n_samples = layout.n_columns - self._named

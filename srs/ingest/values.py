@@ -16,10 +16,13 @@ import numpy as np
 from srs.errors import SourceError
 from srs.ingest.arrays import folder_mark
 from srs.ingest.block import Wanted
+from srs.ingest.join import unpack_samples
 from srs.ingest.sources import open_path
+from srs.ingest.table import read_table
 from srs.ingest.text import read_text_columns
 from srs.store.feature_store import FeatureStore
 from srs.store.layout import CATEGORICAL, MISSING, NUMERIC
+from srs.store.view import StoreView
 
 READ_MEM = 64 << 20
 
@@ -30,6 +33,10 @@ def read_values(store: FeatureStore, feature_ids: Sequence[int] | np.ndarray) ->
     SourceError if the store keeps no values and its source is gone, or not the same any more.
     """
     ids = np.asarray(feature_ids, np.int64)
+    if isinstance(store, StoreView):
+        store.places_of(ids)  # refuses unknown ids
+        whole = read_values(store.base, store.source_ids[ids])
+        return np.asarray(whole[store.samples])
     if not len(ids):
         return np.empty((store.n_samples, 0))
     store.places_of(ids)  # refuses unknown ids
@@ -47,12 +54,31 @@ def read_values(store: FeatureStore, feature_ids: Sequence[int] | np.ndarray) ->
 
 
 def _read_source(store: FeatureStore, ids: np.ndarray) -> np.ndarray:
+    """Values (n_samples, k): own features from the source, covariates from their table."""
     record = store.manifest.source
-    path = _check_source(store, record)
+    n_own = store.n_features - len(record.get("covariates", ()))
+    own = ids < n_own
+    values = np.empty((store.n_samples, len(ids)))
+    if own.any():
+        read = _read_own(store, record, ids[own])
+        kept = record.get("kept_samples")
+        values[:, own] = read if kept is None else read[unpack_samples(kept)]
+    if not own.all():
+        table = read_table(_check_file(store, record["table"], "table"))
+        rows = table.rows_of(store.sample_ids)
+        for at in np.flatnonzero(~own):
+            name = record["covariates"][ids[at] - n_own]
+            values[:, at] = table.feature(name, rows)[0]
+    return values
+
+
+def _read_own(store: FeatureStore, record: Any, ids: np.ndarray) -> np.ndarray:
+    path = _check_file(store, record, "source")
     wanted = Wanted(
         record["orientation"], tuple(record.get("targets", ())),
         frozenset(np.flatnonzero(store.kinds == CATEGORICAL).tolist()),
-        READ_MEM, Path(tempfile.gettempdir()),
+        READ_MEM, Path(tempfile.gettempdir()), record.get("dataset"),
+        None if record.get("mask") is None else Path(record["mask"]),
     )  # fmt: skip
     if record["kind"] == "text" and wanted.orientation == "samples":
         return read_text_columns(path, wanted, ids).T
@@ -60,25 +86,25 @@ def _read_source(store: FeatureStore, ids: np.ndarray) -> np.ndarray:
         return source.read(ids).T
 
 
-def _check_source(store: FeatureStore, record: Any) -> Path:
-    """The path of the source, if it is what the store was made from."""
+def _check_file(store: FeatureStore, record: Any, what: str) -> Path:
+    """The path of the source or table, if it is what the store was made from."""
     if "path" not in record:
         raise SourceError(
-            f"{store!r} keeps no values and its source was in memory: ingest again with "
+            f"{store!r} keeps no values and its {what} was in memory: ingest again with "
             f"keep_values=True."
         )
     path = Path(record["path"])
     if not path.exists():
         raise SourceError(
-            f"{store!r} keeps no values and its source {path} is gone: put it back, or ingest "
+            f"{store!r} keeps no values and its {what} {path} is gone: put it back, or ingest "
             f"again with keep_values=True."
         )
     stat = path.stat()
     mark = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
-    if record["kind"] == "zarr":
+    if path.is_dir():
         mark = folder_mark(path)
     if any(mark[key] != record[key] for key in mark):
         raise SourceError(
-            f"{store!r} keeps no values and its source {path} has changed since: ingest again."
+            f"{store!r} keeps no values and its {what} {path} has changed since: ingest again."
         )
     return path

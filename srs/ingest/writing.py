@@ -18,17 +18,18 @@ from typing import Any
 import numpy as np
 
 from srs.errors import SourceError
-from srs.ingest.block import Source, Wanted
+from srs.ingest.block import Source, Wanted, float_values
 from srs.ingest.encoding import Encoded, Encoder, read_ahead
+from srs.ingest.given import column_names, join_targets
 from srs.ingest.notices import Tally, describe_names
 from srs.ingest.plan import buffer_mem, plan_ingest, return_freed_mem
 from srs.ingest.recategorise import Recategoriser
 from srs.ingest.sources import open_source
-from srs.ingest.target import is_target_file, parse_target, split_targets
+from srs.ingest.table import SampleTable, read_table
 from srs.kernels import ensure_compiled
 from srs.memory import parse_bytes
 from srs.store.feature_store import FeatureStore, open_root, open_store
-from srs.store.layout import Target, chunk_features
+from srs.store.layout import chunk_features
 from srs.store.writer import StoreWriter, refuse_existing
 
 Progress = Callable[[int, int], None]
@@ -46,22 +47,29 @@ def write_store(
     categorical: Sequence[str | int] = (),
     task: str | Mapping[str, str] | None = None,
     keep_values: bool | None = None,
+    table: Any = None,
+    covariates: Sequence[str] = (),
+    dataset: str | None = None,
+    mask: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     on_progress: Progress | None = None,
 ) -> FeatureStore:
     """Write a feature store from a source, and open it; see `srs.ingest.ingest`."""
     allowed_mem = parse_bytes(memory)
+    table_of_samples = None if table is None else read_table(table)
     destination = None if path is None else Path(path)
     refuse_existing(destination, overwrite)
     _refuse_itself(source, destination)
     wanted = Wanted(
-        orientation, tuple(_columns(target)), frozenset(_plain(c) for c in categorical),
-        buffer_mem(allowed_mem), _temporary_folder(destination),
+        orientation, tuple(_source_columns(target, table_of_samples)),
+        frozenset(_plain(c) for c in categorical),
+        buffer_mem(allowed_mem), _temporary_folder(destination), dataset,
+        None if mask is None else Path(mask),
     )  # fmt: skip
     ensure_compiled()
-    with contextlib.closing(open_source(source, wanted)) as opened:
-        _override(opened, names, sample_ids)
-        targets = _parse_targets(target, opened, task)
+    with contextlib.closing(open_source(source, wanted)) as whole:
+        _override(whole, names, sample_ids)
+        opened, targets = join_targets(whole, target, table_of_samples, covariates, task)
         tally = Tally([*opened.notices, *describe_names(opened, targets)])
         plan = plan_ingest(opened, path is None, allowed_mem)
         if keep_values is None:
@@ -77,19 +85,19 @@ def write_store(
                 kinds=encoded.kinds, n_levels=encoded.n_levels, names=opened.names,
                 sample_ids=opened.sample_ids, labels=encoded.labels, targets=targets,
                 source=opened.record, notices=tally.sentences(opened.names),
-                srs_version=version("srs"), values=kept,
+                srs_version=version("srs"), values=kept, annotations=opened.annotations,
             )  # fmt: skip
     return open_store(root) if isinstance(root, Path) else open_root(root)
 
 
+def _source_columns(target: Any, table: SampleTable | None) -> list[str]:
+    """Columns that the source must take out of its features: those that the table has not."""
+    inside = () if table is None else table.columns
+    return [name for name in column_names(target) if name not in inside]
+
+
 def _plain(feature: Any) -> str | int:
     return feature if isinstance(feature, str) else int(feature)
-
-
-def _columns(target: Any) -> list[str]:
-    """Names of columns that are targets: texts that are no files."""
-    given = split_targets(target).values()
-    return [value for value in given if isinstance(value, str) and not is_target_file(value)]
 
 
 def _temporary_folder(destination: Path | None) -> Path:
@@ -131,21 +139,6 @@ def _override(
         raise SourceError(f"the source has {source.n_samples} samples; at least 2 are needed.")
 
 
-def _parse_targets(
-    target: Any, source: Source, task: str | Mapping[str, str] | None
-) -> list[Target]:
-    parsed = []
-    for name, given in split_targets(target).items():
-        is_column = isinstance(given, str) and not is_target_file(given)
-        if name is None:
-            label = given if is_column else getattr(given, "name", None)
-            name = label if isinstance(label, str) and label else "target"
-        values = source.column(given) if is_column else given
-        chosen = task.get(name) if isinstance(task, Mapping) else task
-        parsed.append(parse_target(name, values, source.n_samples, chosen))
-    return parsed
-
-
 def _encode_all(
     source: Source,
     prepare: Recategoriser,
@@ -178,4 +171,4 @@ def _values(
         block_features -= block_features % width
     for block in source.blocks(block_features):
         block = prepare(block)
-        yield np.arange(block.first, block.first + len(block.values)), block.values
+        yield np.arange(block.first, block.first + len(block.values)), float_values(block.values)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
+from srs.feature_table import FeatureTable
 from srs.memory import format_bytes
 from srs.report.markup import Cell, Column, data_table, facts, name, prose, section, text
 from srs.report.text import duration, is_paper, number, percent
@@ -17,7 +17,7 @@ MAX_LABELS = 20
 MAX_NOTICES = 50
 
 
-def verdicts(document: Document, table: pa.Table) -> str:
+def verdicts(document: Document, table: FeatureTable) -> str:
     counts, n_features = document["outcome"]["verdicts"], document["data"]["n_features"]
     meanings = _meanings(document)
     rows = [
@@ -33,7 +33,8 @@ def verdicts(document: Document, table: pa.Table) -> str:
         Column("verdict", numeric=False), Column("features"), Column("share"),
         Column("meaning", numeric=False),
     ]  # fmt: skip
-    undrawn = pc.sum(pc.equal(table["n_drawn"], 0)).as_py() or 0
+    pieces = table.pieces(["n_drawn"])
+    undrawn = sum(pc.sum(pc.equal(piece["n_drawn"], 0)).as_py() for piece in pieces)
     note = ""
     if undrawn:
         note = (

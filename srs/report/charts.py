@@ -8,69 +8,92 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from srs.report.markup import prose, text
-from srs.report.plots import MAX_LABEL, WIDTH, shorten
-from srs.report.text import clean_name, number, probability
+from srs.report.plots import MAX_LABEL, WIDTH, Axis, framed, scales, shorten, svg
+from srs.report.text import clean_name, number
 
 LEFT, RIGHT, STEP = 190, 90, 24
 FILLS = ("bar", "outlined-bar", "hatched-bar", "soft-bar")
 
 
-def frame(height: float, title: str, content: str) -> str:
-    """An SVG picture with its title for readers without eyes."""
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{prose(title)}">'
-        f"<title>{prose(title)}</title>{content}</svg>"
-    )
+@dataclass(frozen=True)
+class Bar:
+    """One bar.
+
+    error   standard error of the value: whiskers are two of them
+    null    what the value is where nothing matters, a diamond; `spread` is its standard deviation
+    note    what stands behind the value
+    """
+
+    name: str
+    value: float
+    error: float | None = None
+    null: float | None = None
+    spread: float | None = None
+    note: str = ""
+
+    @property
+    def said(self) -> str:
+        """The value and the note, as HTML."""
+        return prose(", ".join(part for part in (number(self.value), self.note) if part))
 
 
-def error_bars(
-    rows: Sequence[tuple[str, float, float | None, float | None]], title: str
-) -> str:  # fmt: skip
-    """Bars of (name, value, error, null): whiskers are two errors, a diamond is the null."""
-    reach = [abs(v) + 2 * (e or 0.0) for _, v, e, _ in rows]
-    reach += [abs(n) for *_, n in rows if n is not None]
-    scale = (WIDTH - LEFT - RIGHT) / (max(reach, default=1.0) or 1.0)
+def error_bars(rows: Sequence[Bar], title: str) -> str:
+    """Horizontal bars with their errors and nulls; what is below 0 has no bar, only its number."""
+    reach = [abs(r.value) + 2 * (r.error or 0.0) for r in rows]
+    reach += [abs(r.null) + 2 * (r.spread or 0.0) for r in rows if r.null is not None]
+    room = RIGHT + 7 * max((len(r.note) for r in rows), default=0)
+    scale = (WIDTH - LEFT - room) / (max(reach, default=1.0) or 1.0)
+    has_null = any(r.null for r in rows)
     parts = []
-    for at, (name, value, error, null) in enumerate(rows):
+    for at, row in enumerate(rows):
         y = at * STEP + 3
-        end = LEFT + max(value, 0.0) * scale
-        said = f"{clean_name(name)}: {number(value)}"
-        said += "" if error is None else f" ± {number(2 * error)}"
-        said += "" if null is None else f", null {number(null)}"
-        marks = f'<rect class="bar" x="{LEFT}" y="{y + 3}" width="{end - LEFT:.1f}" height="16"/>'
-        reach_to = end
-        if error:
-            low, high = max(value - 2 * error, 0.0), value + 2 * error
-            reach_to = LEFT + max(high, 0.0) * scale
-            marks += (
-                f'<path class="whisker" d="M{LEFT + low * scale:.1f},{y + 11}H{reach_to:.1f}'
-                f'M{reach_to:.1f},{y + 7}v8"/>'
-            )
-        if null is not None:
-            x = LEFT + max(null, 0.0) * scale
-            marks += f'<path class="null" d="M{x:.1f},{y + 4}l5,7l-5,7l-5,-7z"/>'
-            reach_to = max(reach_to, x + 5)
+        said = f"{clean_name(row.name)}: {number(row.value)}"
+        said += "" if row.error is None else f" ± {number(2 * row.error)}"
+        said += "" if row.null is None else f", null {number(row.null)}"
+        width = max(row.value, 0.0) * scale
+        marks = f'<rect class="bar" x="{LEFT}" y="{y + 3}" width="{width:.1f}" height="16"/>'
+        ends = [width]
+        if row.error:
+            marks += _whisker(row.value, row.error, scale, y + 11)
+            ends.append((row.value + 2 * row.error) * scale)
+        if row.null is not None and has_null:
+            marks += "" if not row.spread else _whisker(row.null, row.spread, scale, y + 11)
+            x = max(row.null, 0.0) * scale
+            marks += f'<path class="null" d="M{LEFT + x:.1f},{y + 4}l5,7l-5,7l-5,-7z"/>'
+            ends += [x + 5, (row.null + 2 * (row.spread or 0.0)) * scale]
         parts.append(
             f"<g><title>{text(said)}</title>"
             f'<text x="{LEFT - 8}" y="{y + 15}" text-anchor="end">'
-            f"{text(shorten(clean_name(name), MAX_LABEL))}</text>{marks}"
-            f'<text class="tick" x="{reach_to + 6:.1f}" y="{y + 15}">{number(value)}</text></g>'
+            f"{text(shorten(clean_name(row.name), MAX_LABEL))}</text>{marks}"
+            f'<text class="tick" x="{LEFT + max(ends) + 6:.1f}" y="{y + 15}">{number(row.value)}'
+            f"{prose(f', {row.note}') if row.note else ''}</text></g>"
         )
-    return frame(STEP * len(rows) + 6, title, "".join(parts))
+    axis = f'<path class="axis" d="M{LEFT},2V{STEP * len(rows) + 4}"/>'
+    return svg(STEP * len(rows) + 6, title, "".join(parts) + axis)
+
+
+def _whisker(middle: float, error: float, scale: float, y: float) -> str:
+    """Two errors to both sides, not below 0."""
+    low, high = (LEFT + max(middle + k * error, 0.0) * scale for k in (-2, 2))
+    return (
+        f'<path class="whisker" d="M{low:.1f},{y}H{high:.1f}M{low:.1f},{y - 4}v8'
+        f'M{high:.1f},{y - 4}v8"/>'
+    )
 
 
 def grouped_bars(
-    groups: Sequence[tuple[str, Sequence[tuple[float, float | None]]]],
-    parts: Sequence[str],
-    title: str,
+    groups: Sequence[tuple[str, Sequence[Bar]]], parts: Sequence[str], title: str
 ) -> str:
-    """For each feature one bar a part, (value, p-value); a star marks p below 0.05."""
-    thick = 13
-    top = max((v for _, bars in groups for v, _ in bars), default=1.0) or 1.0
-    scale = (WIDTH - LEFT - 1.7 * RIGHT) / top
-    height_of = thick * len(parts) + 8
+    """For each feature one bar a part; a thin line across a bar is its null."""
+    thick = 15
+    every = [bar for _, bars in groups for bar in bars]
+    top = max((max(b.value, b.null or 0.0) for b in every), default=1.0) or 1.0
+    room = RIGHT + 7 * max((len(b.note) for b in every), default=0)
+    scale = (WIDTH - LEFT - room) / top
+    height_of = thick * len(parts) + 9
     drawn = [_legend(parts)]
     for at, (name, bars) in enumerate(groups):
         y0 = 26 + at * height_of
@@ -78,21 +101,22 @@ def grouped_bars(
             f'<text x="{LEFT - 8}" y="{y0 + height_of / 2:.0f}" text-anchor="end">'
             f"{text(shorten(clean_name(name), MAX_LABEL))}</text>"
         )
-        for k, (value, p) in enumerate(bars):
+        for k, bar in enumerate(bars):
             y = y0 + k * thick
-            width = max(value, 0.0) * scale
-            said = f"{clean_name(name)}, {parts[k]}: {number(value)}"
-            label = number(value)
-            if p is not None:
-                said += f", p = {probability(p)}"
-                label += f" p={probability(p)}" + (" *" if p < 0.05 else "")
+            width, null = (max(v or 0.0, 0.0) * scale for v in (bar.value, bar.null))
+            said = f"{clean_name(name)}, {parts[k]}: {number(bar.value)}"
+            said += "" if bar.null is None else f", null {number(bar.null)}"
+            mark = "" if bar.null is None else (
+                f'<path class="whisker" d="M{LEFT + null:.1f},{y - 2}v{thick + 1}"/>'
+            )  # fmt: skip
             drawn.append(
                 f"<g><title>{text(said)}</title>"
                 f'<rect class="{FILLS[k % len(FILLS)]}" x="{LEFT}" y="{y}" width="{width:.1f}" '
-                f'height="{thick - 3}"/><text class="tick" x="{LEFT + width + 5:.1f}" '
-                f'y="{y + thick - 4}">{prose(label)}</text></g>'
+                f'height="{thick - 3}"/>{mark}'
+                f'<text class="tick" x="{LEFT + max(width, null) + 6:.1f}" '
+                f'y="{y + thick - 4}">{bar.said}</text></g>'
             )
-    return frame(30 + height_of * len(groups), title, "".join(drawn))
+    return svg(30 + height_of * len(groups), title, "".join(drawn))
 
 
 def _legend(parts: Sequence[str]) -> str:
@@ -126,7 +150,7 @@ def heat_map(
         )
         for k, value in enumerate(row):
             shade = max(value, 0.0) / top
-            ink = "on-dark" if shade > 0.55 else "tick"
+            ink = "on-dark" if shade > 0.65 else "on-light"
             drawn.append(
                 f"<g><title>{text(clean_name(name))}, {text(clean_name(columns[k]))}: "
                 f"{number(value)}</title>"
@@ -135,7 +159,7 @@ def heat_map(
                 f'<text class="{ink}" x="{LEFT + (k + 0.5) * width:.1f}" y="{y + 16}" '
                 f'text-anchor="middle">{value:.2f}</text></g>'
             )
-    return frame(28 + STEP * len(rows), title, "".join(drawn))
+    return svg(28 + STEP * len(rows), title, "".join(drawn))
 
 
 def network_plot(
@@ -143,7 +167,7 @@ def network_plot(
 ) -> str:  # fmt: skip
     """Links (source, target, weight, dashed) between nodes on a circle; thicker is stronger."""
     names = sorted({name for link in links for name in link[:2]})
-    radius, center_x, center_y = 190, WIDTH / 2, 250
+    radius, center_x, center_y = 190, WIDTH / 2, 225
     places = {}
     for at, name in enumerate(names):
         angle = 2 * math.pi * at / max(len(names), 1) - math.pi / 2
@@ -179,42 +203,39 @@ def network_plot(
         'markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">'
         '<path class="arrow" d="M0,0L8,4L0,8z"/></marker></defs>'
     )
-    return frame(500, title, (head if directed else "") + "".join(drawn))
+    return svg(460, title, (head if directed else "") + "".join(drawn))
 
 
 def labelled_points(
     rows: Sequence[tuple[str, float, float]], x_title: str, y_title: str, title: str
 ) -> str:
-    """Points (name, x, y), each axis from 0 to its largest value; the far ones are named."""
-    left, right, top, bottom, height = 64, 110, 14, 46, 360
-    far_x = max((x for _, x, _ in rows), default=1.0) or 1.0
-    far_y = max((y for *_, y in rows), default=1.0) or 1.0
-    floor, end = height - bottom, WIDTH - right
-    named = {name for name, *_ in sorted(rows, key=lambda r: -(r[1] / far_x + r[2] / far_y))[:12]}
-    drawn = [f'<path class="axis" d="M{left},{top}V{floor}H{end}"/>']
-    for share in (0.0, 0.5, 1.0):
-        x, y = left + share * (end - left), floor - share * (floor - top)
+    """Points (name, x, y) from 0 on; as many are named as there is room for, the far ones first."""
+    x = Axis(1.15 * max((a for _, a, _ in rows), default=1.0) or 1.0, x_title)
+    y = Axis(1.08 * max((b for *_, b in rows), default=1.0) or 1.0, y_title)
+    across, up = scales(x, y)
+    drawn, taken = [], [(across(max(a, 0.0)), up(max(b, 0.0)), 8.0) for _, a, b in rows]
+    for name, a, b in sorted(rows, key=lambda r: -(r[1] / x.high + r[2] / y.high)):
+        at, height = across(max(a, 0.0)), up(max(b, 0.0))
+        short = shorten(clean_name(name), 14)
+        width = 7.5 * len(short)
+        label = ""
+        for left, anchor in ((at + 7, "start"), (at - 7 - width, "end")):
+            if not any(
+                abs(height - other) < 12 and left < start + wide and start - 8 < left + width
+                for start, other, wide in taken if (start, other) != (at, height)
+            ):  # fmt: skip
+                taken.append((left, height, width))
+                edge = left if anchor == "start" else left + width
+                label = (
+                    f'<text class="tick" x="{edge:.1f}" y="{height + 4:.1f}" '
+                    f'text-anchor="{anchor}">{text(short)}</text>'
+                )
+                break
         drawn.append(
-            f'<text class="tick" x="{x:.0f}" y="{floor + 18}" text-anchor="middle">'
-            f'{number(share * far_x)}</text><text class="tick" x="{left - 8}" y="{y + 4:.0f}" '
-            f'text-anchor="end">{number(share * far_y)}</text>'
+            f"<g><title>{text(clean_name(name))}: {number(a)}, {number(b)}</title>"
+            f'<circle class="dot" cx="{at:.1f}" cy="{height:.1f}" r="4"/>{label}</g>'
         )
-    for name, value_x, value_y in rows:
-        x = left + max(value_x, 0.0) / far_x * (end - left)
-        y = floor - max(value_y, 0.0) / far_y * (floor - top)
-        short = text(shorten(clean_name(name), 14))
-        label = f'<text class="tick" x="{x + 6:.1f}" y="{y + 4:.1f}">{short}</text>'
-        drawn.append(
-            f"<g><title>{text(clean_name(name))}: {number(value_x)}, {number(value_y)}</title>"
-            f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
-            f"{label if name in named else ''}</g>"
-        )
-    drawn.append(
-        f'<text class="label" x="{(left + end) / 2:.0f}" y="{height - 8}" text-anchor="middle">'
-        f'{prose(x_title)}</text><text class="label" x="14" y="{floor / 2:.0f}" '
-        f'text-anchor="middle" transform="rotate(-90 14 {floor / 2:.0f})">{prose(y_title)}</text>'
-    )
-    return frame(height, title, "".join(drawn))
+    return framed(x, y, title, "".join(drawn))
 
 
 CHART_CSS = """
@@ -226,7 +247,10 @@ svg .whisker { fill: none; stroke: var(--ink); stroke-width: 1.3; }
 svg .null { fill: var(--paper); stroke: var(--edge); stroke-width: 1.6; }
 svg .heat { fill: var(--fill); stroke: var(--rule); }
 svg .on-dark { fill: var(--paper); font-size: 12px; }
+svg .on-light { fill: var(--ink); font-size: 12px; }
 svg .link { fill: none; stroke: var(--fill); stroke-opacity: .75; }
 svg .arrow { fill: var(--ink); }
+.contents { columns: 3 14rem; padding-left: 1.2rem; }
+.notes { max-width: 46rem; padding-left: 1.2rem; }
 @media print { .heat, .hatched-bar { print-color-adjust: exact; } }
 """

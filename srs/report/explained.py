@@ -1,6 +1,7 @@
-"""The page of an explanation: one section an analysis, each a chart, words, and its numbers.
+"""Explanations: one section an analysis, each a chart, words, and its numbers.
 
-Reads the document that `srs.explanation` writes as explain.json and nothing else.
+They are part of the page of the run whose features they explain, or a page of their own. Reads the
+document that `srs.explanation` writes as explain.json and nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from srs.report.markup import (
     section,
 )
 from srs.report.style import CSS, SCRIPT
-from srs.report.text import count, duration, number, probability
+from srs.report.text import count, number, probability
 
 Document = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -41,7 +42,7 @@ TITLES = {
     "label-permutation": (
         "Importance against permuted labels",
         "Diamonds are the mean importance when the labels are permuted, that is, when nothing "
-        "matters.",
+        "matters, with two standard deviations. A star marks p-values below 0.05.",
     ),
     "conditional-error-rate": (
         "Conditional error rate",
@@ -50,8 +51,9 @@ TITLES = {
     ),
     "context": (
         "Dependence on the context",
-        "How much the context changes what a feature tells of the target. A star marks p-values "
-        "below 0.05, by permuting the context.",
+        "How much the context changes what a feature tells of the target. The thin line is what "
+        "chance gives, by permuting the context; a star marks p-values below 0.05. Complementary: "
+        "it tells more in this context; redundant: less; irrelevant: nothing.",
     ),
     "vote-shift": (
         "Vote shift",
@@ -86,45 +88,75 @@ TITLES = {
     ),
 }
 
+UMFI_MDI = "UMFI against MDI"
+
 
 def render_explanation(document: Document) -> str:
-    """The page of an explanation as one HTML text that needs nothing from outside."""
-    analyses = {analysis["name"]: analysis for analysis in document["analyses"]}
-    parts = [_section(analysis) for analysis in analyses.values()]
-    if "umfi" in analyses and "mdi" in analyses:
-        parts.append(_umfi_against_mdi(analyses["umfi"]["rows"], analyses["mdi"]["rows"]))
-    title = headline(document)
-    body = "\n".join(parts)
+    """An explanation by itself as one HTML page that needs nothing from outside."""
     header = f"""<header>
 <p class="eyebrow">Sequential Random Subspace: explain</p>
-<h1>{prose(title)}</h1>
-{_about(document)}
+<h1>{prose(headline(document))}</h1>
 </header>"""
-    return page(title, CSS + charts.CHART_CSS, header, body, SCRIPT)
+    body = "\n".join(explanation_parts(document))
+    return page(headline(document), CSS + charts.CHART_CSS, header, body, SCRIPT)
 
 
 def headline(document: Document) -> str:
-    return f"Why {count(document['data']['n_features'], 'feature')} matter"
+    n = document["data"]["n_features"]
+    return f"Why {count(n, 'feature')} {'matters' if n == 1 else 'matter'}"
 
 
-def _about(document: Document) -> str:
-    data, measured = document["data"], document["measured"]
-    about = f"{count(data['n_samples'], 'sample')}, seed {document['settings']['seed']}, "
-    about += f"{duration(measured['seconds'])}"
-    if data["target"] is None:
-        return f'<p class="about">{prose(about)}</p>'
-    shown = f"Target “{name(data['target'])}” ({prose(data['task'])}), "
-    return f'<p class="about">{shown}{prose(about)}</p>'
+def explanation_parts(document: Document) -> list[str]:
+    """The sections of an explanation: what was looked at, then one an analysis."""
+    analyses = {analysis["name"]: analysis for analysis in document["analyses"]}
+    notices = document["data"]["notices"]
+    parts = [_section(analysis, notices) for analysis in analyses.values()]
+    titles = {key: TITLES[key][0] for key in analyses}
+    if "umfi" in analyses and "mdi" in analyses:
+        parts.append(_umfi_against_mdi(analyses["umfi"]["rows"], analyses["mdi"]["rows"]))
+        titles["umfi-mdi"] = UMFI_MDI
+    return [_contents(document, titles), *parts]
 
 
-def _section(analysis: Document) -> str:
+def _contents(document: Document, titles: Mapping[str, str]) -> str:
+    data = document["data"]
+    about = f"{count(data['n_samples'], 'sample')}, {count(data['n_features'], 'feature')}"
+    if data["target"] is not None:
+        about = f"Target “{name(data['target'])}” ({prose(data['task'])}), {prose(about)}"
+    links = "".join(
+        f'<li><a href="#{key}">{prose(title)}</a></li>' for key, title in titles.items()
+    )
+    return section(
+        "explained", "Why they matter", f'<p class="about">{about}</p>',
+        _listed(data["notices"]), f'<ul class="contents">{links}</ul>',
+    )  # fmt: skip
+
+
+def _section(analysis: Document, notices: Sequence[str]) -> str:
     title, meaning = TITLES[analysis["name"]]
     rows = analysis["rows"]
-    notes = "".join(f"<li>{prose(note)}</li>" for note in analysis["notes"])
     return section(
         analysis["name"], title, paragraph(meaning), figure(_chart(analysis["name"], rows)),
-        f"<ul>{notes}</ul>" if notes else "", _numbers(analysis["name"], title, rows),
+        _listed([note for note in analysis["notes"] if note not in notices]),
+        _made_with(analysis["settings"]), _numbers(analysis["name"], title, rows),
     )  # fmt: skip
+
+
+def _listed(sentences: Sequence[str]) -> str:
+    items = "".join(f"<li>{prose(sentence)}</li>" for sentence in sentences)
+    return f'<ul class="notes">{items}</ul>' if items else ""
+
+
+def _made_with(settings: Document) -> str:
+    """The settings of an analysis in one line."""
+    shown = [
+        f"{value:,} {key.removeprefix('n_').replace('_', ' ')}"
+        if key.startswith("n_")
+        else f"{key.replace('_', ' ')} {value}"
+        for key, value in settings.items()
+        if isinstance(value, (int, str)) and not isinstance(value, bool)
+    ]
+    return paragraph(", ".join(shown).capitalize() + ".", "quiet") if shown else ""
 
 
 def _chart(kind: str, rows: Sequence[Row]) -> str:
@@ -144,8 +176,17 @@ def _chart(kind: str, rows: Sequence[Row]) -> str:
                  for r in changed[:MAX_LINKS]]  # fmt: skip
         return charts.network_plot(links, True, title)
     best = sorted(rows, key=lambda r: -(r["value"] or 0.0))[:MAX_BARS]
-    return charts.error_bars(
-        [(r["feature"], r["value"] or 0.0, r["error"], r["null"]) for r in best], title
+    return charts.error_bars([_bar(r) for r in best], title)
+
+
+def _bar(row: Row) -> charts.Bar:
+    p, note = row["p_value"], ""
+    if p is not None:
+        note = f"p {probability(p)}" + (" *" if p < 0.05 else "")
+    if row["label"] not in (None, "significant", "independent"):
+        note += f" {row['label']}"
+    return charts.Bar(
+        row["feature"], row["value"] or 0.0, row["error"], row["null"], row.get("null_spread"), note
     )
 
 
@@ -156,10 +197,9 @@ def _contexts(rows: Sequence[Row], title: str) -> str:
         by_feature.setdefault(row["feature"], {})[row["part"]] = row
     order = sorted(by_feature, key=lambda f: min(r["p_value"] for r in by_feature[f].values()))
     groups = [
-        (feature, [(by_feature[feature][p]["value"], by_feature[feature][p]["p_value"])
-                   for p in parts])
+        (feature, [_bar(by_feature[feature][part]) for part in parts])
         for feature in order[:MAX_CONTEXT_FEATURES]
-    ]  # fmt: skip
+    ]
     return charts.grouped_bars(groups, parts, title)
 
 
@@ -176,11 +216,11 @@ def _umfi_against_mdi(umfi: Sequence[Row], mdi: Sequence[Row]) -> str:
     known = {row["feature"]: row["value"] for row in mdi}
     rows = [(r["feature"], known[r["feature"]], r["value"]) for r in umfi if r["feature"] in known]
     return section(
-        "umfi-mdi", "UMFI against MDI",
+        "umfi-mdi", UMFI_MDI,
         paragraph("High in UMFI and low in MDI: features that share what they tell with others, "
                   "among which MDI is divided."),
         figure(charts.labelled_points(rows, "mean decrease of impurity",
-                                      "ultra-marginal importance", "UMFI against MDI")),
+                                      "ultra-marginal importance", UMFI_MDI)),
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """The parts of the page that list features: relevant ones, the nearest if none, pinned ones.
 
-Tables are cut with pyarrow before any row becomes a Python object, so a million features cost no
-more than five hundred.
+The table of all features is read a piece at a time, and only where nothing was found; what was
+found is in the document.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from srs.feature_table import FeatureTable
 from srs.report import plots
 from srs.report.markup import (
     Cell,
@@ -42,12 +43,13 @@ _DRAWN = Column("drawn", "trees in which the feature was explored")
 _USED = Column("used", "those among them in which it made a split")
 
 
-def relevant_features(document: Document, table: pa.Table) -> str:
+def relevant_features(document: Document, table: FeatureTable) -> str:
     found = n_relevant(document)
     if not found:
         return _nothing(document, table)
-    rows = _best(table.filter(pc.equal(table["verdict"], "RELEVANT")), MAX_ROWS)
-    columns = _columns(is_paper(document))
+    relevant = document["outcome"]["relevant"]
+    rows = sorted(relevant, key=lambda r: (r["q_value"], r["p_value"], -r["importance"]))[:MAX_ROWS]
+    columns = _columns(is_paper(document), _annotations(document))
     shown = len(rows)
     caption = "Relevant features, the surest first"
     if shown < found:
@@ -62,21 +64,30 @@ def relevant_features(document: Document, table: pa.Table) -> str:
         data_table(caption, columns, [_cells(r, columns) for r in rows], interactive=True),
         more,
         glossary(columns),
-        _importance_bars(table),
+        _importance_bars(relevant),
     )
 
 
-def _columns(paper: bool, decided: bool = True) -> list[Column]:
+def _columns(paper: bool, annotations: Sequence[Column], decided: bool = True) -> list[Column]:
     tests = [] if not decided else [_LOST] if paper else [_P, _Q]
-    return [_NAME, _ID, *tests, _IMPORTANCE, _EFFECT, _DRAWN, _USED]
+    return [_NAME, *annotations, _ID, *tests, _IMPORTANCE, _EFFECT, _DRAWN, _USED]
 
 
-def _best(table: pa.Table, most: int) -> list[dict[str, Any]]:
+def _annotations(document: Document) -> list[Column]:
+    """What the source said of features beside their names."""
+    names = document["data"].get("annotations", ())
+    return [Column(name, f"{name} of the feature, as the source says") for name in names]
+
+
+def _nearest(table: FeatureTable) -> list[dict[str, Any]]:
     """The rows with the smallest q- and p-values, the more important first among equals."""
     keys = [("q_value", "ascending"), ("p_value", "ascending"), ("importance", "descending")]
-    order = pc.sort_indices(table, sort_keys=keys)
-    rows: list[dict[str, Any]] = table.take(order[:most]).to_pylist()
-    return rows
+    best = table.schema.empty_table()
+    for piece in table.pieces():
+        rows = pa.concat_tables([best, piece.filter(pc.invert(piece["pinned"]))])
+        best = rows.take(pc.sort_indices(rows, sort_keys=keys)[:MAX_CANDIDATES])
+    found: list[dict[str, Any]] = best.to_pylist()
+    return found
 
 
 def _cells(row: Mapping[str, Any], columns: Sequence[Column]) -> list[Cell]:
@@ -91,13 +102,17 @@ def _cells(row: Mapping[str, Any], columns: Sequence[Column]) -> list[Cell]:
         _DRAWN: lambda: Cell(number(row["n_drawn"]), row["n_drawn"]),
         _USED: lambda: Cell(number(row["n_used"]), row["n_used"]),
     }
-    return [known[column]() for column in columns]
+    return [
+        known[column]() if column in known else _annotation(row[column.title]) for column in columns
+    ]
 
 
-def _importance_bars(table: pa.Table) -> str:
-    relevant = table.select(["name", "importance"]).filter(pc.equal(table["verdict"], "RELEVANT"))
-    order = pc.sort_indices(relevant, sort_keys=[("importance", "descending")])
-    rows = relevant.take(order[:MAX_BARS]).to_pylist()
+def _annotation(value: Any) -> Cell:
+    return Cell(name(value)) if isinstance(value, str) else Cell(f"{value:,}", value)
+
+
+def _importance_bars(relevant: Sequence[Mapping[str, Any]]) -> str:
+    rows = sorted(relevant, key=lambda row: -row["importance"])[:MAX_BARS]
     title = f"Importance of the {len(rows)} most important relevant features"
     if len(rows) < 2:
         return ""
@@ -105,7 +120,7 @@ def _importance_bars(table: pa.Table) -> str:
     return figure(plot, prose(f"{title}: {_IMPORTANCE.meaning}."))
 
 
-def _nothing(document: Document, table: pa.Table) -> str:
+def _nothing(document: Document, table: FeatureTable) -> str:
     """An empty list is a finding too: say what it means and what can be tried."""
     paper = is_paper(document)
     if paper:
@@ -128,8 +143,7 @@ def _nothing(document: Document, table: pa.Table) -> str:
     else:
         tries.append("Allow a larger false discovery rate (--fdr), such as 0.2, for exploration.")
     ways = "".join(f"<li>{prose(way)}</li>" for way in tries)
-    columns = _columns(paper)
-    nearest = _best(table.filter(pc.invert(table["pinned"])), MAX_CANDIDATES)
+    columns = _columns(paper, _annotations(document))
     return section(
         "features",
         "Nothing was found",
@@ -138,7 +152,7 @@ def _nothing(document: Document, table: pa.Table) -> str:
         data_table(
             "The nearest features: not findings, only where to look first",
             columns,
-            [_cells(row, columns) for row in nearest],
+            [_cells(row, columns) for row in _nearest(table)],
             interactive=False,
         ),
         glossary(columns),
@@ -149,7 +163,7 @@ def pinned_features(document: Document) -> str:
     pinned = document["outcome"]["pinned"]
     if not pinned:
         return ""
-    columns = _columns(is_paper(document), decided=False)
+    columns = _columns(is_paper(document), _annotations(document), decided=False)
     caption = count(len(pinned), "pinned feature")
     if len(pinned) > MAX_ROWS:
         caption = f"The first {MAX_ROWS} of {caption}"

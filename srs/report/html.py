@@ -1,7 +1,7 @@
 """The page: one HTML file that needs nothing from outside and reads fine without scripts.
 
-Its parts come from `overview`, `signals`, `features`, `sets`, `prediction` and `background`, its
-looks from `style`.
+Its parts come from `overview`, `signals`, `features`, `sets`, `explained`, `prediction` and
+`background`, its looks from `style`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
-
+from srs.feature_table import FeatureTable
 from srs.report import background, features, overview
 from srs.report.basis import basis
+from srs.report.charts import CHART_CSS
+from srs.report.explained import explanation_parts
 from srs.report.markup import page
 from srs.report.prediction import prediction
 from srs.report.sets import sets
@@ -21,17 +22,21 @@ from srs.report.style import CSS, SCRIPT
 from srs.report.text import headline
 
 
-def render_html(document: Mapping[str, Any], table: pa.Table) -> str:
+def render_html(
+    document: Mapping[str, Any], table: FeatureTable, explanation: Mapping[str, Any] | None = None
+) -> str:
     """The report of a run.
 
-    document  what result.json holds, see `srs.report`
-    table     one row a feature, see `srs.result.Result`
+    document     what result.json holds, see `srs.report`
+    table        one row a feature, see `srs.result.Result`
+    explanation  what explain.json holds, if the run was explained
     """
     parts = [
         signals(document),
         features.relevant_features(document, table),
         features.pinned_features(document),
         sets(document),
+        *(explanation_parts(explanation) if explanation else ()),
         overview.convergence(document),
         overview.evidence(document),
         prediction(document),
@@ -42,4 +47,4 @@ def render_html(document: Mapping[str, Any], table: pa.Table) -> str:
         background.cost(document),
     ]
     body = "\n".join(part for part in parts if part)
-    return page(headline(document), CSS, overview.hero(document), body, SCRIPT)
+    return page(headline(document), CSS + CHART_CSS, overview.hero(document), body, SCRIPT)

@@ -65,14 +65,14 @@ def nice_ticks(low: float, high: float, most: int = 6, whole: bool = False) -> l
 
 def step_line(points: Sequence[tuple[float, float]], x: Axis, y: Axis, title: str) -> str:
     """A line that keeps its value until the next point."""
-    across, up = _scales(x, y)
+    across, up = scales(x, y)
     path = f"M{across(points[0][0]):.1f},{up(points[0][1]):.1f}"
     for at, value in points[1:]:
         path += f"H{across(at):.1f}V{up(value):.1f}"
     end = (
         f'<circle class="end" cx="{across(points[-1][0]):.1f}" cy="{up(points[-1][1]):.1f}" r="4"/>'
     )
-    return _frame(x, y, title, f'<path class="line" d="{path}"/>{end}')
+    return framed(x, y, title, f'<path class="line" d="{path}"/>{end}')
 
 
 def histogram(
@@ -85,7 +85,7 @@ def histogram(
     """Features as filled bars, probes as an outlined step line, on a log scale of counts."""
     x = Axis(edges[-1], name)
     y = Axis(max(1.0, *features, *probes) * 1.15, "count (log scale)", log=True)
-    across, up = _scales(x, y)
+    across, up = scales(x, y)
     bars = []
     for (start, stop), n, m in zip(pairwise(edges), features, probes, strict=True):
         if not n and not m:
@@ -97,7 +97,7 @@ def histogram(
             f'<rect class="bar" x="{left + 0.5:.1f}" y="{up(n):.1f}" '
             f'width="{max(width - 1, 0.5):.1f}" height="{height:.1f}"><title>{hint}</title></rect>'
         )
-    return _frame(x, y, title, "".join(bars) + _outline(edges, probes, across, up))
+    return framed(x, y, title, "".join(bars) + _outline(edges, probes, across, up))
 
 
 def _outline(
@@ -146,7 +146,7 @@ def bars(rows: Sequence[tuple[str, float]], title: str) -> str:
             f'<rect class="bar" x="{left}" y="{y + 3}" width="{width:.1f}" height="{step - 8}"/>'
             f'<text class="tick" x="{left + width + 6:.1f}" y="{y + 15}">{number(value)}</text></g>'
         )
-    return _svg(height, title, "".join(parts))
+    return svg(height, title, "".join(parts))
 
 
 def points(pairs: Sequence[tuple[float, float]], x_title: str, y_title: str, title: str) -> str:
@@ -156,7 +156,7 @@ def points(pairs: Sequence[tuple[float, float]], x_title: str, y_title: str, tit
     margin = (high - low) * 0.05 or 1.0
     low, high = low - margin, high + margin
     x, y = Axis(high, x_title, low=low), Axis(high, y_title, low=low)
-    across, up = _scales(x, y)
+    across, up = scales(x, y)
     diagonal = (
         f'<path class="outline" d="M{across(low):.1f},{up(low):.1f}'
         f'L{across(high):.1f},{up(high):.1f}"/>'
@@ -164,10 +164,12 @@ def points(pairs: Sequence[tuple[float, float]], x_title: str, y_title: str, tit
     dots = "".join(
         f'<circle class="dot" cx="{across(a):.1f}" cy="{up(b):.1f}" r="3"/>' for a, b in pairs
     )
-    return _frame(x, y, title, diagonal + dots)
+    return framed(x, y, title, diagonal + dots)
 
 
-def _scales(x: Axis, y: Axis) -> tuple[Callable[[float], float], Callable[[float], float]]:
+def scales(x: Axis, y: Axis) -> tuple[Callable[[float], float], Callable[[float], float]]:
+    """Where values of both axes are in the picture."""
+
     def across(value: float) -> float:
         return LEFT + x.place(value) * (WIDTH - LEFT - RIGHT)
 
@@ -177,8 +179,9 @@ def _scales(x: Axis, y: Axis) -> tuple[Callable[[float], float], Callable[[float
     return across, up
 
 
-def _frame(x: Axis, y: Axis, title: str, content: str) -> str:
-    across, up = _scales(x, y)
+def framed(x: Axis, y: Axis, title: str, content: str) -> str:
+    """A picture with axes, ticks and their titles around its content."""
+    across, up = scales(x, y)
     floor, end = HEIGHT - BOTTOM, WIDTH - RIGHT
     marks = [f'<path class="axis" d="M{LEFT},{TOP}V{floor}H{end}"/>']
     for value in y.ticks():
@@ -200,11 +203,12 @@ def _frame(x: Axis, y: Axis, title: str, content: str) -> str:
         f'<text class="label" x="14" y="{middle}" text-anchor="middle" '
         f'transform="rotate(-90 14 {middle})">{prose(y.title)}</text>'
     )
-    return _svg(HEIGHT, title, "".join(marks) + names + content)
+    return svg(HEIGHT, title, "".join(marks) + names + content)
 
 
-def _svg(height: float, title: str, content: str) -> str:
+def svg(height: float, title: str, content: str) -> str:
+    """A picture with its title for readers without eyes."""
     return (
-        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{prose(title)}">'
+        f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{prose(title)}">'
         f"<title>{prose(title)}</title>{content}</svg>"
     )

@@ -86,6 +86,19 @@ def count(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
+def describe_trees(
+    n_trees: int, n_passes: float, n_found: int, remaining_seconds: float | None
+) -> str:
+    """How far a run is.
+
+    >>> describe_trees(1200, 12.0, 3, 30.0)
+    '1,200 trees, 12.0 passes, 3 found, about 30 s left'
+    """
+    text = f"{count(n_trees, 'tree')}, {n_passes:.1f} passes, {n_found:,} found"
+    left = remaining_seconds
+    return text if left is None else f"{text}, about {duration(left)} left"
+
+
 def is_paper(document: Mapping[str, Any]) -> bool:
     return bool(document["settings"]["mode"] == "paper")
 

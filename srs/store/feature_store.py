@@ -12,16 +12,23 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import google_crc32c
 import numpy as np
 import zarr
 
 from srs.errors import InputError, StoreError
-from srs.store import layout
-from srs.store.layout import Manifest, Target
+from srs.store import layout, packing
+from srs.store.description import describe_store
+from srs.store.layout import Annotation, Manifest, Target
 from srs.store.remote import RemoteObjects, first_line, is_remote
+
+if TYPE_CHECKING:
+    from srs.store.view import Selection
+
+
+Chosen = Sequence[str | int] | np.ndarray
 
 
 class FeatureStore:
@@ -32,7 +39,10 @@ class FeatureStore:
     n_features   number of features
     n_samples    number of samples
     fingerprint  hash of the content: equal fingerprints, equal data
+    selection    which part of a store this is; None: the whole
     """
+
+    selection: Selection | None = None
 
     def __init__(
         self,
@@ -52,9 +62,55 @@ class FeatureStore:
         self.chunk_features = manifest.chunk_features
         self.n_chunks = -(-self.n_features // self.chunk_features)
 
+    @property
+    def chunk_bytes(self) -> int:
+        """Bytes of a chunk on disk, its checksum aside."""
+        return layout.code_bytes(self.chunk_features, self.n_samples, self.manifest.code_bits)
+
     def __repr__(self) -> str:
         where = self.location or "memory"
         return f"<FeatureStore {where}: {self.n_features} features x {self.n_samples} samples>"
+
+    def shared_location(self) -> str:
+        """Where workers, which run in other folders, find the store."""
+        if self.location is None:
+            raise InputError(
+                "a feature store in memory cannot be read by workers: ingest to a path that they "
+                "see."
+            )
+        return self.location if self.path is None else str(self.path.resolve())
+
+    def view(self, samples: Chosen | None = None, features: Chosen | None = None) -> FeatureStore:
+        """Some samples (ids or numbers) and features (names or ids) of the store, not copied.
+
+        >>> import numpy as np, srs
+        >>> store = srs.ingest(np.arange(12.0).reshape(4, 3))
+        >>> store.view(samples=[0, 2, 3], features=["f2", "f0"])
+        <FeatureStore memory: 2 features x 3 samples>
+        """
+        from srs.store.view import choose_samples
+
+        rows, ids = np.arange(self.n_samples), np.arange(self.n_features)
+        if samples is not None:
+            rows = choose_samples(self, samples)
+        if features is not None:
+            ids = np.unique(self.find_ids(list(features)))
+        if len(rows) < 2 or not len(ids):
+            raise InputError(
+                f"{len(ids)} features and {len(rows)} samples were chosen; at least 1 and 2 are "
+                f"needed."
+            )
+        return self._part(rows, ids)
+
+    def _part(self, samples: np.ndarray, ids: np.ndarray) -> FeatureStore:
+        from srs.store.view import StoreView
+
+        return StoreView(self, samples, ids)
+
+    @property
+    def source_ids(self) -> np.ndarray:
+        """feature id -> feature id of the whole store; another one only in a view."""
+        return np.arange(self.n_features)
 
     # -- what is known of features, samples and targets ------------------------------------
 
@@ -99,6 +155,10 @@ class FeatureStore:
             return [str(i) for i in range(self.n_samples)]
         return self._strings("samples")
 
+    def describe(self) -> dict[str, Any]:
+        """Sizes, kinds, targets, fingerprint and notices, as JSON values."""
+        return describe_store(self)
+
     @property
     def target_names(self) -> tuple[str, ...]:
         return self.manifest.targets
@@ -127,6 +187,14 @@ class FeatureStore:
         start, stop = np.asarray(self._group["labels/offsets"][at : at + 2])
         text = np.asarray(self._group["labels/data"][start:stop]).tobytes().decode()
         return tuple(json.loads(text))
+
+    def annotations(self) -> dict[str, Annotation]:
+        """What is known of features beside their names; empty for most sources."""
+        if "annotations" not in self._group:
+            return {}
+        arrays = self._group["annotations"].arrays()
+        return {name: Annotation(np.asarray(array[:]), tuple(array.attrs["labels"]))
+                for name, array in sorted(arrays)}  # fmt: skip
 
     def find_ids(self, features: Sequence[str | int]) -> np.ndarray:
         """Feature ids of names or ids; an unknown one is an InputError that names it."""
@@ -169,6 +237,27 @@ class FeatureStore:
 
         What the last chunk lacks is MISSING.
         """
+        if self.manifest.code_bits == 8:
+            self._read_stored(chunk, out)
+            return
+        packed = np.empty((*out.shape[:2], packing.PACKED_TILE), np.uint8)
+        self._read_stored(chunk, packed)
+        packing.unpack(packed, out)
+        if len(self._four_levels):
+            first = chunk * self.chunk_features
+            for place in np.flatnonzero(self._four_levels[first : first + self.chunk_features]):
+                one = out[place // layout.TILE, :, place % layout.TILE]
+                one[one == layout.MISSING] = 3
+
+    @cached_property
+    def _four_levels(self) -> np.ndarray:
+        """Whether the code 3 of a place is a level, and not MISSING; empty if of none."""
+        if "four_levels" not in self._group:
+            return np.zeros(0, bool)
+        return np.unpackbits(np.asarray(self._group["four_levels"][:])).astype(bool)
+
+    def _read_stored(self, chunk: int, out: np.ndarray) -> None:
+        """Read one chunk as it is on disk."""
         if self._objects is not None:
             key = _chunk_key(chunk)
             tail = self._objects.read(key, out)
@@ -257,7 +346,7 @@ def open_store(path: str | os.PathLike[str], check_chunks: bool = True) -> Featu
     if not (folder / "zarr.json").is_file():
         raise StoreError(f"{folder} is not a feature store: {folder / 'zarr.json'} is missing.")
     store = open_root(folder)
-    expected = store.n_samples * store.chunk_features + 4
+    expected = store.chunk_bytes + 4
     for chunk in range(store.n_chunks if check_chunks else 0):
         file = folder / _chunk_key(chunk)
         try:
@@ -276,7 +365,7 @@ def _open_remote(url: str, check_chunks: bool) -> FeatureStore:
     store = open_root(RemoteObjects.at(url))
     assert store._objects is not None
     sizes = store._objects.sizes("codes/c/") if check_chunks else None
-    expected = store.n_samples * store.chunk_features + 4
+    expected = store.chunk_bytes + 4
     for chunk in range(0 if sizes is None else store.n_chunks):
         key = _chunk_key(chunk)
         if (size := (sizes or {}).get(key)) != expected:
@@ -300,7 +389,8 @@ def open_root(root: Any) -> FeatureStore:
         raise StoreError(f"{where} cannot be opened as zarr: {first_line(error)}") from None
     manifest = Manifest.from_json(raw, where)
     n_features = (manifest.n_features,)
-    codes = (layout.count_tiles(manifest.n_features), manifest.n_samples, layout.TILE)
+    depth = layout.TILE * manifest.code_bits // 8
+    codes = (layout.count_tiles(manifest.n_features), manifest.n_samples, depth)
     for name, expected in (("codes", codes), ("feature_id", n_features), ("kind", n_features)):
         try:
             found = group[name].shape

@@ -1,7 +1,9 @@
 """What a feature store looks like on disk: names of arrays, the manifest, and its checks.
 
     wide.zarr/                      zarr v3 group; its attribute "srs" is the manifest
-    ├── codes      uint8 (n_tiles, n_samples, 64) codes: place p is [p // 64, :, p % 64]
+    ├── codes      uint8 (n_tiles, n_samples, 64) codes: place p is [p // 64, :, p % 64]; or
+    │              (n_tiles, n_samples, 16) of 2 bits each, see `srs.store.packing`
+    ├── four_levels uint8 (n_places / 8,)         a bit a place; only of 2-bit codes
     ├── feature_id int64 (n_features,)            place -> feature id (column of the source)
     ├── kind       uint8 (n_features,)            by feature id: numeric, ordinal, categorical
     ├── n_levels   uint8 (n_features,)            by feature id: distinct codes, missing aside
@@ -10,6 +12,7 @@
     ├── samples/   data, offsets                  sample ids; absent: 0, 1, ...
     ├── labels/    data, offsets, feature_id      levels of categorical features, JSON each
     ├── values     float (n_features, n_samples)  by feature id; only where values are kept
+    ├── annotations/NAME                          by feature id: positions and the like
     └── targets/NAME                              int32 class codes or float64 values
 
 `codes` is chunked by features and never along samples. Features stand in tiles of 64, and inside a
@@ -36,7 +39,8 @@ import numpy as np
 from srs.errors import StoreError
 
 FORMAT = "srs-feature-store"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+OLD_VERSIONS = (1,)  # that are read, too: without code_bits, one byte a code
 MISSING = 255  # the code kept for missing values
 MAX_LEVELS = 255  # codes 0..254
 
@@ -68,16 +72,30 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Annotation:
+    """What is known of each feature beside its name, such as its position on a genome.
+
+    values  whole numbers by feature id: what is known, or numbers of labels
+    labels  label of each number; empty where the numbers say it themselves
+    """
+
+    values: np.ndarray
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Manifest:
     """The attribute "srs" of the group; written last, so a store without it was never finished.
 
     n_features      number of features
     n_samples       number of samples
     chunk_features  features in one chunk of `codes`
-    fingerprint     hash of codes, names, sample ids and targets (hexadecimal)
+    fingerprint     hash of codes as they are stored, names, sample ids and targets (hexadecimal)
     targets         names of the targets, the default one first
     any_missing     whether any code is MISSING
     any_categorical whether any feature is categorical with more than two levels
+    code_bits       bits of a code on disk: 8, or 2 where no feature has more than 4 codes, the
+                    missing one included
     source          where the data came from, as far as it can be read again
     notices         one sentence for each oddity that ingest accepted
     srs_version     version that wrote the store
@@ -90,6 +108,7 @@ class Manifest:
     targets: tuple[str, ...]
     any_missing: bool
     any_categorical: bool
+    code_bits: int = 8
     source: Mapping[str, Any] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     srs_version: str = ""
@@ -106,7 +125,9 @@ class Manifest:
             raise StoreError(
                 f"{where} is a zarr group but not a feature store; make one with `srs ingest`."
             )
-        if raw.get("schema_version") != SCHEMA_VERSION:
+        if raw.get("schema_version") in OLD_VERSIONS:
+            raw = {"code_bits": 8, **raw}
+        elif raw.get("schema_version") != SCHEMA_VERSION:
             raise StoreError(
                 f"{where} has schema version {raw.get('schema_version')!r}, and this srs reads "
                 f"version {SCHEMA_VERSION}: ingest the source again, or use the srs that wrote it."
@@ -123,6 +144,11 @@ class Manifest:
 def count_tiles(n_features: int) -> int:
     """Tiles that hold so many features."""
     return -(-n_features // TILE)
+
+
+def code_bytes(n_features: int, n_samples: int, code_bits: int) -> int:
+    """Bytes of so many codes on disk."""
+    return n_features * n_samples * code_bits // 8
 
 
 def chunk_features(n_samples: int, n_features: int) -> int:

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import google_crc32c
 import numpy as np
@@ -25,18 +25,38 @@ from zarr.codecs import BytesCodec, Crc32cCodec
 
 from srs.errors import StoreError
 from srs.store import layout
-from srs.store.layout import CATEGORICAL, MISSING, Manifest, Target
+from srs.store.layout import CATEGORICAL, MISSING, Annotation, Manifest, Target
+from srs.store.packing import tile_rows
+from srs.store.spill import CodeSpill
 from srs.tree.random import mix64
+
+LAST_CODE = 3  # largest that two bits hold; one less beside missing values
 
 
 @njit(nogil=True, cache=True)
 def _hash_rows(codes, salts, hashes):  # type: ignore[no-untyped-def]
-    """A 64-bit hash of each row of codes, started from its salt."""
-    for f in range(codes.shape[0]):
-        h = mix64(np.uint64(salts[f]) + np.uint64(codes.shape[1]))
-        for i in range(codes.shape[1]):
-            h = np.uint64((h ^ np.uint64(codes[f, i])) * np.uint64(0x100000001B3))
-        hashes[f] = mix64(h)
+    """A 64-bit hash of each row of codes, started from its salt.
+
+    Four rows at a time: each step of a hash waits for the one before.
+    """
+    n_rows, n = codes.shape
+    prime = np.uint64(0x100000001B3)
+    h = np.empty(4, np.uint64)
+    for f in range(0, n_rows, 4):
+        for k in range(4):
+            h[k] = mix64(np.uint64(salts[min(f + k, n_rows - 1)]) + np.uint64(n))
+        h0, h1, h2, h3 = h[0], h[1], h[2], h[3]
+        last = n_rows - 1
+        a, b = codes[f], codes[min(f + 1, last)]
+        c, d = codes[min(f + 2, last)], codes[min(f + 3, last)]
+        for i in range(n):
+            h0 = (h0 ^ np.uint64(a[i])) * prime
+            h1 = (h1 ^ np.uint64(b[i])) * prime
+            h2 = (h2 ^ np.uint64(c[i])) * prime
+            h3 = (h3 ^ np.uint64(d[i])) * prime
+        h[0], h[1], h[2], h[3] = h0, h1, h2, h3
+        for k in range(min(4, n_rows - f)):
+            hashes[f + k] = mix64(h[k])
 
 
 @njit(nogil=True, cache=True)
@@ -77,16 +97,26 @@ def refuse_existing(path: Path | None, overwrite: bool) -> None:
 
 
 @njit(nogil=True, cache=True)
-def _top_shares(codes, shares, feature_ids):  # type: ignore[no-untyped-def]
-    """The share of the most frequent code of each feature, missing values aside, in 255ths."""
-    counts = np.empty(256, np.int64)
+def _count_codes(codes, feature_ids, shares, tops, missing):  # type: ignore[no-untyped-def]
+    """Of each feature: share of its most frequent code, missing values aside, in 255ths; its
+    largest code; whether any is missing."""
+    counts = np.empty((2, 256), np.int32)
+    n = codes.shape[1]
     for f in range(codes.shape[0]):
         counts[:] = 0
-        for i in range(codes.shape[1]):
-            counts[codes[f, i]] += 1
-        n_valid = codes.shape[1] - counts[MISSING]
-        most = counts[:MISSING].max()
-        shares[feature_ids[f]] = np.uint8(255 * most // max(n_valid, 1))
+        for i in range(0, n - 1, 2):  # two tables: equal neighbours would wait for one another
+            counts[0, codes[f, i]] += 1
+            counts[1, codes[f, i + 1]] += 1
+        if n % 2:
+            counts[0, codes[f, n - 1]] += 1
+        most, top = 0, 0
+        for c in range(MISSING):
+            count = counts[0, c] + counts[1, c]
+            most = max(most, count)
+            top = c if count else top
+        n_missing = counts[0, MISSING] + counts[1, MISSING]
+        shares[feature_ids[f]] = np.uint8(255 * most // max(n - n_missing, 1))
+        tops[f], missing[f] = top, n_missing > 0
 
 
 class StoreWriter:
@@ -113,12 +143,17 @@ class StoreWriter:
         self._folder = None if self.path is None else self._make_folder(self.path)
         bucket_bytes = max(1 << 20, memory // 4)
         self._n_buckets = max(1, -(-n_features * n_samples // bucket_bytes))
-        self._buckets: list[IO[bytes]] = []
+        self._spill = CodeSpill(self._folder, self._n_buckets, n_samples)
         self._top_shares = np.zeros(n_features, np.uint8)
         self._keys = np.zeros(2 * n_features + 16, np.uint64)
         self._counts = np.zeros(2 * n_features + 16, np.uint32)
         self._hashes: list[list[np.ndarray]] = [[] for _ in range(self._n_buckets)]
         self._ids: list[list[np.ndarray]] = [[] for _ in range(self._n_buckets)]
+
+    @property
+    def code_bits(self) -> int:
+        """Bits of a code on disk, as far as is known now."""
+        return 2 if self._spill.packed else 8
 
     @staticmethod
     def _make_folder(path: Path) -> Path:
@@ -138,41 +173,47 @@ class StoreWriter:
         hashes = np.empty(len(codes), np.uint64)
         _hash_rows(codes, salts, hashes)
         _spread_twins(self._keys, self._counts, hashes)
-        _top_shares(codes, self._top_shares, np.asarray(feature_ids, np.int64))
-        self.any_missing = self.any_missing or bool((codes == MISSING).any())
+        tops, missing = np.empty(len(codes), np.uint8), np.empty(len(codes), np.bool_)
+        _count_codes(codes, np.asarray(feature_ids, np.int64), self._top_shares, tops, missing)
+        self.any_missing = self.any_missing or bool(missing.any())
+        four = tops == LAST_CODE
+        rows = self._spill.pack(codes, bool((tops <= LAST_CODE - missing).all()))
         bucket = ((hashes >> np.uint64(32)) * np.uint64(self._n_buckets)) >> np.uint64(32)
         order = np.argsort(bucket, kind="stable")
         bounds = np.searchsorted(bucket[order], np.arange(self._n_buckets + 1))
         for b in range(self._n_buckets):
             chosen = order[bounds[b] : bounds[b + 1]]
             if len(chosen):
-                self._spill(b).write(np.ascontiguousarray(codes[chosen]).data)
+                self._spill.write(b, rows[chosen], four[chosen])
                 self._hashes[b].append(hashes[chosen])
                 self._ids[b].append(np.asarray(feature_ids, np.int64)[chosen])
 
-    def _spill(self, bucket: int) -> IO[bytes]:
-        if not self._buckets:
-            self._buckets = [
-                tempfile.TemporaryFile(dir=self._folder, buffering=1 << 16)  # noqa: SIM115
-                for _ in range(self._n_buckets)
-            ]
-        return self._buckets[bucket]
+    def _tiles(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Feature ids, rows and which have four levels, 64 at a time in the order of places.
 
-    def _sorted_features(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(feature ids, codes) in the order of places, one spill file at a time."""
+        The last tile may have fewer ids; its rows are padded with MISSING.
+        """
+        rows = np.empty((layout.TILE, self._spill.row_bytes), np.uint8)
+        ids, four = np.empty(layout.TILE, np.int64), np.zeros(layout.TILE, bool)
+        n_filled = 0
         for b in range(self._n_buckets):
             if not self._ids[b]:
                 continue
-            hashes, ids = np.concatenate(self._hashes[b]), np.concatenate(self._ids[b])
-            spill = self._buckets[b]
-            spill.seek(0)
-            codes = np.empty((len(ids), self.n_samples), np.uint8)
-            spill.readinto(codes.reshape(-1).data)  # type: ignore[attr-defined]
-            spill.close()
-            order = np.lexsort((ids, hashes))
-            for start in range(0, len(order), layout.TILE):
-                part = order[start : start + layout.TILE]
-                yield ids[part], codes[part]
+            hashes, bucket_ids = np.concatenate(self._hashes[b]), np.concatenate(self._ids[b])
+            codes, fours = self._spill.read(b, len(bucket_ids))
+            order = np.lexsort((bucket_ids, hashes))
+            while len(order):
+                part = order[: layout.TILE - n_filled]
+                here = slice(n_filled, n_filled + len(part))
+                np.take(codes, part, axis=0, out=rows[here])
+                ids[here], four[here] = bucket_ids[part], fours[part]
+                order, n_filled = order[len(part) :], n_filled + len(part)
+                if n_filled == layout.TILE:
+                    yield ids, rows, four
+                    n_filled = 0
+        if n_filled:
+            rows[n_filled:] = MISSING
+            yield ids[:n_filled], rows, four[:n_filled]
 
     def finish(
         self,
@@ -187,6 +228,7 @@ class StoreWriter:
         notices: Sequence[str],
         srs_version: str,
         values: Iterator[tuple[np.ndarray, np.ndarray]] | None = None,
+        annotations: Mapping[str, Annotation] | None = None,
     ) -> Any:
         """Write everything, the manifest last, and move the store to its destination.
 
@@ -213,34 +255,45 @@ class StoreWriter:
             array.attrs.update({"task": target.task, "labels": list(target.labels)})
             digest.update(repr((target.name, target.task, target.labels)).encode())
             digest.update(target.values.tobytes())
+        for name, annotation in (annotations or {}).items():
+            array = _write_array(group, f"annotations/{name}", annotation.values)
+            array.attrs["labels"] = list(annotation.labels)
+            digest.update(repr((name, annotation.labels)).encode())
+            digest.update(annotation.values.tobytes())
         if values is not None:
             self._write_values(group, values)
         manifest = Manifest(
             self.n_features, self.n_samples, width, digest.hexdigest(),
             tuple(t.name for t in targets), self.any_missing,
-            bool(((kinds == CATEGORICAL) & (n_levels > 2)).any()), source, tuple(notices),
-            srs_version,
+            bool(((kinds == CATEGORICAL) & (n_levels > 2)).any()), self.code_bits, source,
+            tuple(notices), srs_version,
         )  # fmt: skip
         group.attrs["srs"] = manifest.to_json()
         return root if self._folder is None else self._move(root)
 
     def _write_codes(self, group: zarr.Group, width: int, digest: Any) -> np.ndarray:
-        codes = _create_codes(group, self.n_features, self.n_samples, width)
+        depth = layout.TILE * self.code_bits // 8
+        codes = _create_codes(group, self.n_features, self.n_samples, width, depth)
         feature_id = np.empty(self.n_features, np.int64)
-        chunk = np.empty((width // layout.TILE, self.n_samples, layout.TILE), np.uint8)
+        fours = np.zeros(layout.TILE * layout.count_tiles(self.n_features), bool)
+        chunk = np.empty((width // layout.TILE, self.n_samples, depth), np.uint8)
         n_written = 0
-        for ids, part in self._sorted_features():
+        for ids, rows, four in self._tiles():
+            at = n_written % width // layout.TILE
+            (tile_rows if self._spill.packed else _turn_rows)(rows, chunk[at])
             feature_id[n_written : n_written + len(ids)] = ids
-            while len(part):
-                n_filled = n_written % width
-                n_taken = _fill_tile(chunk, n_filled, part)
-                part, n_written = part[n_taken:], n_written + n_taken
-                if n_filled + n_taken == width or n_written == self.n_features:
-                    _pad(chunk, n_filled + n_taken)
-                    self._write_chunk(codes, (n_written - 1) // width, chunk)
-                    digest.update(chunk.data)
+            fours[n_written : n_written + len(ids)] = four
+            n_written += len(ids)
+            if at + 1 == len(chunk) or n_written == self.n_features:
+                chunk[at + 1 :] = MISSING
+                self._write_chunk(codes, (n_written - 1) // width, chunk)
+                digest.update(chunk.data)
         if n_written != self.n_features:
             raise StoreError(f"{n_written} of {self.n_features} features were written.")
+        if fours.any() and self._spill.packed:
+            packed = np.packbits(fours)
+            _write_array(group, "four_levels", packed)
+            digest.update(packed.data)
         return feature_id
 
     def _write_chunk(self, codes: zarr.Array[Any], number: int, chunk: np.ndarray) -> None:
@@ -282,8 +335,7 @@ class StoreWriter:
 
     def close(self) -> None:
         """Remove everything temporary. Safe to call at any time and more than once."""
-        for spill in self._buckets:
-            spill.close()
+        self._spill.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -296,12 +348,12 @@ class StoreWriter:
 
 
 def _create_codes(
-    group: zarr.Group, n_features: int, n_samples: int, width: int
+    group: zarr.Group, n_features: int, n_samples: int, width: int, depth: int
 ) -> zarr.Array[Any]:
     return group.create_array(
         "codes",
-        shape=(layout.count_tiles(n_features), n_samples, layout.TILE),
-        chunks=(width // layout.TILE, n_samples, layout.TILE),
+        shape=(layout.count_tiles(n_features), n_samples, depth),
+        chunks=(width // layout.TILE, n_samples, depth),
         dtype="uint8",
         fill_value=MISSING,
         serializer=BytesCodec(),
@@ -309,22 +361,10 @@ def _create_codes(
     )
 
 
-def _fill_tile(chunk: np.ndarray, n_filled: int, codes: np.ndarray) -> int:
-    """Put features (k, n_samples) behind those in a chunk, into one tile; how many fitted."""
-    tile, lane = divmod(n_filled, layout.TILE)
-    codes = codes[: layout.TILE - lane]
-    for start in range(0, codes.shape[1], 1024):  # of which the tile stays in the cache
-        part = codes[:, start : start + 1024]
-        chunk[tile, start : start + 1024, lane : lane + len(codes)] = part.T
-    return len(codes)
-
-
-def _pad(chunk: np.ndarray, n_filled: int) -> None:
-    """Make what a chunk lacks MISSING."""
-    tile, lane = divmod(n_filled, layout.TILE)
-    if lane:
-        chunk[tile, :, lane:] = MISSING
-    chunk[tile + (lane > 0) :] = MISSING
+def _turn_rows(rows: np.ndarray, tile: np.ndarray) -> None:
+    """tile (n_samples, 64) from rows of 64 features."""
+    for start in range(0, len(tile), 1024):  # of which the tile stays in the cache
+        tile[start : start + 1024] = rows[:, start : start + 1024].T
 
 
 def _write_array(group: zarr.Group, name: str, data: np.ndarray) -> zarr.Array[Any]:

@@ -18,10 +18,12 @@ from srs.errors import (
     CheckpointError,
     ClusterError,
     InputError,
+    JobError,
     MemoryBudgetError,
     RunInterrupted,
     SettingsError,
     StoreError,
+    UnavailableError,
 )
 from srs.run import Progress
 from tests.cli.conftest import run_srs
@@ -36,6 +38,8 @@ from tests.cli.conftest import run_srs
         (MemoryBudgetError("a", 2, 1), 3),
         (CheckpointError("a"), 4),
         (ClusterError("a"), 5),
+        (UnavailableError("a"), 6),
+        (JobError("a", "j_1", "FAILED"), 7),
         (RunInterrupted("a"), 130),
         (KeyboardInterrupt(), 130),
         (ZeroDivisionError("a"), 1),

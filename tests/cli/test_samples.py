@@ -41,7 +41,7 @@ def test_columns_of_samples_and_sets(tmp_path: Path) -> None:
     assert [row["name"] for row in document["outcome"]["relevant"]] == ["g3"]
     assert document["settings"]["confounders"] == ["site"]
     columns = pq.read_table(tmp_path / "run" / "features.parquet")
-    assert columns["sets"][5].as_py() == ["set 1"]
+    assert columns["sets"][5].as_py() == "set 1"
     why = json.loads(
         invoke("explain", store, "--features", "g3,g4", "--subjects", "who", "--trees", 20,
                "--analysis", "mdi", "--out", tmp_path / "why", "--json")

@@ -120,6 +120,20 @@ def test_what_is_not_consumed_is_released(two_workers):
     _wait_until(lambda: not any(two_workers.processing().values()))
 
 
+def _n_keys() -> int:
+    from dask.utils import key_split
+
+    return int(key_split.cache_info().currsize)
+
+
+def test_dask_forgets_the_keys_of_tasks(two_workers, monkeypatch):
+    """Guards the scheduler's memory: Dask would remember 100,000 keys that are used once."""
+    monkeypatch.setattr("srs.executors.dask.KEYS_KEPT", 20)
+    monkeypatch.setattr("srs.executors.dask.TASK_SECONDS", 0.0)  # a task a spec
+    assert list(DaskExecutor(two_workers).map(abs, range(70))) == list(range(70))
+    assert two_workers.run_on_scheduler(_n_keys) < 40
+
+
 def test_workers_that_come_late_get_work_and_leaving_ones_are_drained():
     with running_cluster(1) as client:
         executor = DaskExecutor(client)
@@ -202,6 +216,11 @@ class TestRefusals:
             pytest.raises(ClusterError, match=r"--memory-limit 1\.2GB, or allow at most 490MB"),
         ):  # fmt: skip
             srs.select(chunky, executor=client, memory="600MB")
+
+    @pytest.mark.parametrize(("executor", "seconds"), [(None, 5.0), (1, 0.0), (1, float("nan"))])
+    def test_timeouts_that_make_no_sense(self, chunky, executor, seconds):
+        with pytest.raises(SettingsError, match="timeout of a task"):
+            srs.select(chunky, executor=executor, task_timeout=seconds)
 
     @pytest.mark.parametrize("executor", [0, -1, True, 1.5, object()])
     def test_nonsense(self, chunky, executor):

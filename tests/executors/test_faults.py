@@ -50,7 +50,6 @@ def test_workers_are_killed_in_the_middle_of_tasks(chunky, n_kills):
 
 def test_a_hung_worker_loses_its_tasks_and_its_late_answer_is_dropped(chunky, undisturbed):
     with running_cluster(2) as client:
-        executor = DaskExecutor(client, task_seconds=2.0)
         stopped: list[int] = []
 
         def hang(progress: srs.Progress) -> None:
@@ -60,12 +59,12 @@ def test_a_hung_worker_loses_its_tasks_and_its_late_answer_is_dropped(chunky, un
                 if nannies:
                     stopped.append(nannies[0].pid)
                     os.kill(stopped[0], signal.SIGSTOP)
-            if stopped and executor.figures()["n_submitted_again"] and progress.n_trees >= 200:
+            if stopped and progress.figures["n_submitted_again"] and progress.n_trees >= 200:
                 os.kill(stopped[0], signal.SIGCONT)  # its answers come now, too late
 
-        result = srs.select(chunky, executor=executor, on_progress=hang, **SETTINGS)
+        result = srs.select(chunky, executor=client, task_timeout=2.0, on_progress=hang, **SETTINGS)
         os.kill(stopped[0], signal.SIGCONT)
-        assert executor.figures()["n_submitted_again"] >= 1
+        assert result.document["measured"]["workers"]["n_submitted_again"] >= 1
     assert outcome_bytes(result) == undisturbed
 
 

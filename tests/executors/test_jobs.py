@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import datetime
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
+import yaml
 
 import srs
 from srs.errors import ClusterError, SettingsError
 from srs.executors import open_executor
 from srs.executors.jobs import JobCluster, kubernetes_spec
 from srs.executors.launch import connect
+from tests.certificates import make_certificates
 from tests.executors.conftest import SETTINGS, outcome_bytes
 
 CONFIG = 'n_workers = 3\n[options]\nqueue = "normal"\nwalltime = "04:00:00"\n'
@@ -43,6 +48,22 @@ def test_job_scripts(tmp_path, kind, wanted):
     assert "--lifetime 14280s" in script, "it leaves before its job is ended"
 
 
+OURS = """
+import signal
+from srs.executors.jobs import JobCluster
+def ours(*_): pass
+signal.signal(signal.SIGINT, ours)
+with JobCluster("slurm", 1, 1).start(1, 10**9):
+    assert signal.getsignal(signal.SIGINT) is ours
+"""
+
+
+def test_ctrl_c_stays_ours():
+    """Guards checkpoints: dask-jobqueue makes Ctrl-C end its process when it is imported."""
+    pytest.importorskip("dask_jobqueue")
+    subprocess.run([sys.executable, "-c", OURS], check=True)
+
+
 def test_the_resource_for_the_operator(tmp_path):
     pytest.importorskip("dask_kubernetes")
     config = 'minimum = 2\nmaximum = 9\n[options]\nimage = "registry/srs:1"\nname = "wide"\n'
@@ -56,6 +77,33 @@ def test_the_resource_for_the_operator(tmp_path):
     assert container["image"] == "registry/srs:1"
     assert container["resources"]["limits"]["memory"] == "2000000000"
     assert container["args"][2:6] == ["--nthreads", "2", "--memory-limit", "2000000000"]
+    check_resource(resource)
+    for wrong in ({"replicas": "two"}, {"spec": {"containers": [{"image": 3}]}}):
+        spoiled = {**resource, "spec": {**resource["spec"], "worker": {**workers, **wrong}}}
+        with pytest.raises(jsonschema.ValidationError):
+            check_resource(spoiled)
+
+
+def check_resource(resource: dict[str, Any]) -> None:
+    """By the operator's own definition, and its pods by that of Kubernetes."""
+    kubernetes_validate = pytest.importorskip("kubernetes_validate")
+    import dask_kubernetes
+
+    folder = Path(dask_kubernetes.__file__).parent / "operator" / "deployment" / "helm"
+    [version] = yaml.safe_load(
+        (folder / "dask-kubernetes-operator" / "crds" / "daskcluster.yaml").read_text()
+    )["spec"]["versions"]
+    jsonschema.validate(resource, version["schema"]["openAPIV3Schema"])
+    for part in ("worker", "scheduler"):
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": part},
+               "spec": resource["spec"][part]["spec"]}  # fmt: skip
+        kubernetes_validate.validate(pod, "1.31", strict=True)
+
+
+def test_kubernetes_without_tls_is_refused_with_a_sentence(certificates, chunky, tmp_path):
+    jobs = JobCluster.read("kubernetes", write(tmp_path, "n_workers = 2"))
+    with pytest.raises(SettingsError, match="--tls does not go with --cluster kubernetes"):
+        srs.select(chunky, executor=jobs, tls=certificates["ours"])
 
 
 @pytest.mark.parametrize(
@@ -85,35 +133,7 @@ def test_wall_times_that_make_no_sense(tmp_path, walltime, message):
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Two folders of certificates, each with an authority of its own."""
-    pytest.importorskip("cryptography")
     return {name: make_certificates(tmp_path_factory.mktemp(name)) for name in ("ours", "foreign")}
-
-
-def make_certificates(folder: Path) -> Path:
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "srs")])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-        .serial_number(x509.random_serial_number()).not_valid_before(now)
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )  # fmt: skip
-    pem = certificate.public_bytes(serialization.Encoding.PEM)
-    (folder / "ca.pem").write_bytes(pem)
-    (folder / "cert.pem").write_bytes(pem)
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )  # fmt: skip
-    return folder
 
 
 def test_tls_refuses_clients_without_the_certificate(

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -40,7 +41,7 @@ def frame() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def everything() -> srs.Explanation:
     requests = [(name, SMALL.get(name, {})) for name in ANALYSES]
-    return srs.explain(frame(), "y", analyses=requests, n_trees=30)
+    return srs.explain(frame(), "y", analyses=requests, n_trees=30, threads=1)
 
 
 def test_every_analysis_has_one_shape(everything: srs.Explanation) -> None:
@@ -56,7 +57,8 @@ def test_every_analysis_has_one_shape(everything: srs.Explanation) -> None:
 
 
 def test_files(everything: srs.Explanation, tmp_path) -> None:
-    folder = everything.save(tmp_path / "why")
+    folder = tmp_path / "why"
+    assert everything.save(folder) == folder / "explain.html"
     document = json.loads((folder / "explain.json").read_text())
     assert [a["name"] for a in document["analyses"]] == list(ANALYSES)
     for name in ANALYSES:
@@ -65,7 +67,7 @@ def test_files(everything: srs.Explanation, tmp_path) -> None:
 
 
 def test_the_page(everything: srs.Explanation, tmp_path) -> None:
-    html = (everything.save(tmp_path) / "explain.html").read_text()
+    html = everything.save(tmp_path).read_text()
     page = Page(html)
     assert "http" not in html
     assert "src=" not in html
@@ -74,19 +76,23 @@ def test_the_page(everything: srs.Explanation, tmp_path) -> None:
     assert not re.search(r"\b(nan|inf|None)\b", page.text)
     assert len(page.all("h1")) == 1
     sections = {attrs["id"] for tag, attrs in page.tags if tag == "section"}
-    assert sections == {*ANALYSES, "umfi-mdi"}
+    assert sections == {"explained", *ANALYSES, "umfi-mdi"}
     plots = page.all("svg")
-    assert len(plots) == len(sections)
+    assert len(plots) == len(sections) - 1
     assert all(svg["role"] == "img" and svg["aria-label"] for svg in plots)
     assert len(page.all("caption")) == len(page.all("table")) == len(ANALYSES)
-    assert {a["href"] for a in page.all("a")} == {f"{name}.parquet" for name in ANALYSES}
+    inside = {f"#{name}" for name in sections - {"explained"}}
+    assert {a["href"] for a in page.all("a")} == inside | {f"{name}.parquet" for name in ANALYSES}
 
 
-def test_equal_seeds_equal_answers_on_any_threads() -> None:
-    wanted = ["mda", "per-class", ("umfi", SMALL["umfi"]), ("context", SMALL["context"])]
-    one, two = (srs.explain(frame(), "y", None, wanted, 3, n_trees=20, threads=t).to_json()
-                for t in (1, 2))  # fmt: skip
-    assert {**one, "measured": 0} == {**two, "measured": 0}
+def test_equal_seeds_equal_answers_on_any_threads(everything: srs.Explanation) -> None:
+    """Every analysis: the same bytes on three threads, others by another seed."""
+    requests = [(name, SMALL.get(name, {})) for name in ANALYSES]
+    again, other = (srs.explain(frame(), "y", None, requests, seed, n_trees=30, threads=3)
+                    for seed in (0, 1))  # fmt: skip
+    assert {**again.to_json(), "measured": 0} == {**everything.to_json(), "measured": 0}
+    for name in set(ANALYSES) - {"connectome"}:  # which draws nothing
+        assert other[name].to_json()["rows"] != everything[name].to_json()["rows"], name
 
 
 def test_stores_results_and_arrays_agree(tmp_path) -> None:
@@ -110,11 +116,61 @@ def test_stores_results_and_arrays_agree(tmp_path) -> None:
         srs.explain(other_store, features=result)
 
 
+def sections_of(folder) -> list[str]:
+    page = Page((folder / "report.html").read_text())
+    return [attrs["id"] for tag, attrs in page.tags if tag == "section"]
+
+
+def test_the_report_of_a_run_gains_a_section_an_analysis(tmp_path) -> None:
+    """Explained in the folder of the run: by `save`, by the command, and after `srs report`."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 30))
+    store = srs.ingest(X, tmp_path / "s.zarr", target=(X[:, 3] + X[:, 7] > 0).astype(int))
+    run = tmp_path / "run"
+    result = srs.select(store, seed=1, max_trees=60)
+    result.save(run)
+    before = sections_of(run)
+    found = srs.explain(store, features=run, analyses=["mdi"], n_trees=30)
+    assert found.save(run) == run / "report.html"
+    assert set(sections_of(run)) == {*before, "explained", "mdi"}
+    out = invoke("explain", tmp_path / "s.zarr", "--features", run, "--analysis", "per-class",
+                 "--trees", 30)  # fmt: skip
+    assert f"Report written: {run / 'report.html'}" in out
+    both = sections_of(run)
+    assert set(both) == {*before, "explained", "mdi", "per-class"}
+    assert not (run / "explain.html").exists()
+    invoke("report", run)
+    assert sections_of(run) == both
+    srs.select(store, seed=2, max_trees=60).save(run)  # another run: that explanation is not its
+    assert sections_of(run) == before
+    (run / "explain.json").write_text("{")
+    with pytest.raises(InputError, match=r"explain\.json is damaged: remove it"):
+        result.save(run)
+    elsewhere = found.save(tmp_path / "apart")
+    assert elsewhere == tmp_path / "apart" / "explain.html"
+
+
+def test_a_perfect_marker_is_explained_with_a_notice(tmp_path) -> None:
+    """A marker that pairs one to one with the classes is what was looked for, no bad input."""
+    data = frame().assign(marker=lambda d: np.where(d["y"] == "well", "wild", "mutated"))
+    found = srs.explain(data, "y", analyses=["mda", "per-class"], n_trees=50)
+    assert found["mda"].frame.nlargest(1, "value")["feature"].tolist() == ["marker"]
+    (notice,) = found.data["notices"]
+    assert notice.startswith("The feature 'marker' pairs one to one with the classes of 'y'")
+    assert notice in found["mda"].notes
+    assert Page(found.save(tmp_path).read_text()).text.count("pairs one to one") == 1
+    assert srs.explain(frame(), "y", analyses=["mdi"], n_trees=5).data["notices"] == []
+
+
 def test_progress_reaches_the_end() -> None:
     seen: list[tuple[float, str]] = []
-    srs.explain(frame(), "y", analyses=["mdi", ("network", {"n_trees": 2})], n_trees=40,
+    requests = [(name, SMALL.get(name, {})) for name in ANALYSES]
+    srs.explain(frame(), "y", analyses=requests, n_trees=40,
                 on_progress=lambda share, text: seen.append((share, text)))  # fmt: skip
-    assert seen[-1] == (1.0, "network")
+    assert seen[-1] == (1.0, list(ANALYSES)[-1])
+    of_each = Counter(name for _, name in seen)
+    shared = {name for name, entry in ANALYSES.items() if entry.forest} - {"mdi"}
+    assert all(of_each[name] > 2 for name in set(ANALYSES) - shared), of_each
     assert [share for share, _ in seen] == sorted(share for share, _ in seen)
 
 
@@ -150,3 +206,5 @@ def test_errors() -> None:
         srs.explain(data, "y", ["zz"])
     with pytest.raises(InputError, match="the list of features is empty"):
         srs.explain(data, "y", [])
+    with pytest.raises(InputError, match="'y' is the target"):
+        srs.explain(data, "y", ["a", "y"])

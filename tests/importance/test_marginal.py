@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 
 from benchmarks.explain.data import brca
 from srs.errors import InputError
@@ -39,13 +40,20 @@ def shares(simulate, analysis, n_runs: int, **options) -> np.ndarray:
 
 
 def check(simulate, found: np.ndarray, method: str) -> None:
-    """What the paper says of each simulation, on medians over runs."""
+    """What the paper says of each simulation, on medians over runs.
+
+    Tolerances are a tenth of what an important feature has. That x1 and x2 are above x3 and x4 is
+    a one-sided t-test over runs at the level 0.01, and at 100 runs an order of medians, too; MCI
+    does not tell them apart.
+    """
     x1, x2, x3, x4 = np.median(found, axis=0)
     if simulate is correlated_interactions:
-        if method != "mci":
-            assert min(x1, x2) > max(x3, x4) - (0.015 if len(found) < 50 else 0)
-            paired = found[:, :2].mean(axis=1) - found[:, 2:].mean(axis=1)
-            assert paired.mean() > 1.0 * paired.std() / np.sqrt(len(found))
+        paired = found[:, :2].mean(axis=1) - found[:, 2:].mean(axis=1)
+        if method == "mci":
+            assert abs(paired.mean()) < 0.025
+        else:
+            assert ttest_1samp(paired, 0.0, alternative="greater").pvalue < 0.01
+            assert len(found) < 100 or min(x1, x2) > max(x3, x4)
     elif simulate is correlation:
         assert abs(x1 - x2) < 0.03
         assert x3 > 0.2
@@ -58,7 +66,8 @@ def check(simulate, found: np.ndarray, method: str) -> None:
 @pytest.mark.parametrize("method", ["linear", "transport"])
 @pytest.mark.parametrize("simulate", [correlated_interactions, correlation, xor])
 def test_simulations_bounded(simulate, method: str) -> None:
-    check(simulate, shares(simulate, umfi, 8, method=method, n_repeats=1), method)
+    n_runs = 24 if simulate is correlated_interactions else 8
+    check(simulate, shares(simulate, umfi, n_runs, method=method, n_repeats=1), method)
 
 
 @pytest.mark.slow

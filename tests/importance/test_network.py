@@ -1,16 +1,13 @@
 """Networks: DREAM4, stores and executors, direct links, contexts of links, connectomes."""
 
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from benchmarks.explain.data import dream4
-from srs.errors import InputError
-from srs.executors import LocalExecutor
+from srs import explain
+from srs.errors import ClusterError, InputError
 from srs.importance import connectome, context_network, link_matrix, network, simulate_calcium
 from srs.importance.connectome import (
     LOW_PASS,
@@ -21,6 +18,7 @@ from srs.importance.connectome import (
     weigh,
 )
 from srs.ingest import ingest
+from tests.executors.conftest import running_cluster
 from tests.importance.data import needs_data, tables
 
 
@@ -37,7 +35,7 @@ def areas(truth: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
 @needs_data
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_dream4(number: int) -> None:
-    """Above the absolute Pearson correlation on each network (fewer trees than the benchmark)."""
+    """Above the absolute Pearson correlation on each network, by a fifth of the trees."""
     X, truth = dream4(number)
     floor = tables()["dream4_multifactorial_abs_pearson_floor"]
     pearson = areas(truth, np.abs(np.corrcoef(X.T)))
@@ -45,7 +43,7 @@ def test_dream4(number: int) -> None:
     assert pearson[1] == pytest.approx(floor["AUPR"][number - 1], abs=3e-3)
     found = network(X, n_trees=200)
     auroc, aupr = areas(truth, link_matrix(found, names_of(100)))
-    assert auroc > pearson[0] - 0.02
+    assert auroc > pearson[0]
     assert aupr > pearson[1]
 
 
@@ -54,15 +52,15 @@ def test_dream4(number: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_dream4_at_1000_trees(number: int) -> None:
-    """Near the level published for GENIE3: AUPR 0.154, 0.155, 0.231; AUROC 0.745, 0.733, 0.775."""
+    """The level published for GENIE3: AUPR 0.154, 0.155, 0.231 is reached, AUROC within 0.02."""
     X, truth = dream4(number)
     found = network(X, n_trees=1000)
     auroc, aupr = areas(truth, link_matrix(found, names_of(100)))
     pearson = areas(truth, np.abs(np.corrcoef(X.T)))
     assert auroc > pearson[0]
     assert aupr > pearson[1]
-    assert auroc > (0.745, 0.733, 0.775)[number - 1] - 0.03
-    assert aupr > (0.154, 0.155, 0.231)[number - 1] - 0.01
+    assert auroc > (0.745, 0.733, 0.775)[number - 1] - 0.02
+    assert aupr > (0.154, 0.155, 0.231)[number - 1]
 
 
 def test_trying_all_features_favours_direct_links(global_random_seed: int) -> None:
@@ -89,25 +87,58 @@ def test_targets_of_any_scale_compare(global_random_seed: int) -> None:
     np.testing.assert_allclose(plain.sum(axis=0), 1.0, atol=1e-9)
 
 
-class Processes:
-    """An executor whose batches run in other processes, as those of a cluster do."""
-
-    n_parallel = 1
-
-    def map(self, function, specs):
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            yield from pool.map(function, specs)
-
-
-def test_a_store_on_an_executor_gives_the_same(tmp_path) -> None:
-    """Batches of targets read the store themselves: a spec is a path, ids and a seed."""
+def test_a_store_on_dask_workers_gives_the_same(tmp_path) -> None:
+    """Workers read the store themselves: a spec is where it is, ids, targets and a seed."""
     X = np.random.default_rng(0).normal(size=(60, 9))
     store = ingest(X, tmp_path / "s.zarr", target=np.arange(60) % 2)
-    here = network(X, n_trees=20)
-    there = network(store, n_trees=20, executor=Processes())
-    assert here.to_json()["rows"] == there.to_json()["rows"]
-    some = network(store, n_trees=20, targets=["f3"], executor=LocalExecutor(1))
+    here = network(X, n_trees=1000)
+    with running_cluster(1, processes=False) as client:
+        there = network(store, n_trees=1000, executor=client)
+        assert here.to_json()["rows"] == there.to_json()["rows"]
+        ids = [7, 2, 5]
+        some = explain(store, features=ids, analyses=["network"], executor=client)["network"]
+        assert some.to_json() == network(X, features=ids).to_json()
+        with pytest.raises(InputError, match="in memory cannot be read by workers"):
+            network(X, n_trees=5, executor=client)
+        ingest(X**2, tmp_path / "s.zarr", target=np.arange(60) % 2, overwrite=True)
+        with pytest.raises(ClusterError, match="a worker finds another store"):
+            network(store, targets=["f3"], features=[1, 3], executor=client)
+
+
+def test_kinds_of_trees_are_averaged(global_random_seed: int) -> None:
+    """The weights are the mean of those of both kinds, by their numbers of trees."""
+    X = np.random.default_rng(global_random_seed).normal(size=(80, 5))
+    X[:, 0] += X[:, 1]
+    names = names_of(5)
+    mixed, random, best = (
+        link_matrix(network(X, n_trees=n, best_cuts=share), names)
+        for n, share in ((128, 0.25), (96, 0.0), (32, 1.0))
+    )
+    np.testing.assert_allclose(mixed, 0.75 * random + 0.25 * best)
+    assert np.abs(random - best).max() > 0.01
+    with pytest.raises(InputError, match="from 0 to 1, not 2"):
+        network(X, best_cuts=2)
+
+
+def test_targets() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 9))
+    some = network(X, n_trees=20, targets=["f3"])
     assert set(some.column("part")) == {"f3"}
+    every = network(X, n_trees=20)
+    assert (some.column("value") == every.column("value", "f3")).all()
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_thousands_of_targets_on_worker_processes(tmp_path) -> None:
+    """Two processes started by `executor=2` learn 2,000 targets to the bytes of local threads."""
+    X = np.random.default_rng(0).normal(size=(60, 2000))
+    store = ingest(X, tmp_path / "s.zarr", target=np.arange(60) % 2)
+    here = network(store, n_trees=10)
+    there = network(store, n_trees=10, executor=2)
+    assert here.table.equals(there.table)
+    assert here.settings["n_targets"] == 2000
+    assert here.table.num_rows == 100_000
 
 
 def test_only_the_strongest_links_are_kept() -> None:

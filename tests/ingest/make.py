@@ -1,14 +1,16 @@
 """Write the same matrix as each kind of source."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import dask.array
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import zarr
 
-NAMED_KINDS = ("frame", "csv", "tsv", "csv.gz", "parquet")
+NAMED_KINDS = ("frame", "csv", "tsv", "csv.gz", "parquet", "parquets", "arrow", "feather")
 PLAIN_KINDS = ("array", "fortran", "npy", "npy_fortran", "map", "zarr", "zarr_path", "dask",
                "frame_plain", "txt")  # fmt: skip
 ORIENTATIONS = ("samples", "features")
@@ -55,6 +57,16 @@ def make_named(kind: str, values: np.ndarray, orientation: str, folder: Path) ->
     path = folder / f"x.{kind}"
     if kind == "parquet":
         frame.to_parquet(path)
+    elif kind == "parquets":
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir()
+        for i, first in enumerate(range(0, len(frame), 10)):
+            frame.iloc[first : first + 10].to_parquet(path / f"part-{i:03}.parquet")
+    elif kind in ("arrow", "feather"):
+        table = pa.Table.from_pandas(frame)
+        with pa.ipc.new_file(path, table.schema) as file:
+            for batch in table.to_batches(max_chunksize=9):
+                file.write_batch(batch)
     else:
         frame.to_csv(path, sep="\t" if kind == "tsv" else ",", na_rep="NA")
     return path

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import re
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
+from srs.feature_table import HeldTable
 from srs.report import render_html
 from srs.result import Result
 from tests.report.conftest import Page
 
 
 def _page(result: Result) -> Page:
-    return Page(render_html(result.document, result.table))
+    return Page(render_html(result.document, result.all_features))
 
 
 def _changed(result: Result, **outcome: Any) -> dict[str, Any]:
@@ -26,7 +27,7 @@ def _changed(result: Result, **outcome: Any) -> dict[str, Any]:
 
 
 def test_page_is_well_formed_and_needs_nothing_from_outside(any_result: Result) -> None:
-    html = render_html(any_result.document, any_result.table)
+    html = render_html(any_result.document, any_result.all_features)
     page = Page(html)
     assert "http" not in html
     assert "src=" not in html
@@ -58,7 +59,7 @@ def test_headline_and_promise(found: Result) -> None:
 
 def test_names_from_data_are_shown_and_never_become_markup(found: Result) -> None:
     assert found.relevant_ids[0] == 0
-    html = render_html(found.document, found.table)
+    html = render_html(found.document, found.all_features)
     page = Page(html)
     assert len(page.all("script")) == 1  # ours
     assert not page.all("b")
@@ -83,7 +84,7 @@ def test_signals_show_groups_with_names_escaped(found: Result) -> None:
         {"group": 2, "feature_ids": [70], "names": ["alone"], "representative": 70},
     ]  # fmt: skip
     document = _changed(found, groups=groups, minimal=[60], ungrouped=3)
-    page = Page(render_html(document, found.table))
+    page = Page(render_html(document, found.all_features))
     assert "42 relevant features in 2 groups; 1 of them predicts nearly as well as all" in page.text
     assert "<i>x <script>y , s0 , s1" in page.text
     assert "and 20 more 41 " in page.text
@@ -103,7 +104,7 @@ def test_many_groups_are_cut(found: Result) -> None:
         {"group": i, "feature_ids": [i] * 50, "names": [name] * 50, "representative": i}
         for i in range(1, 2_001)
     ]
-    html = render_html(_changed(found, groups=groups, minimal=[]), found.table)
+    html = render_html(_changed(found, groups=groups, minimal=[]), found.all_features)
     assert "The 200 most important of 2,000 groups" in html
     assert len(html) < 1_200_000
 
@@ -111,7 +112,7 @@ def test_many_groups_are_cut(found: Result) -> None:
 def test_a_result_from_before_groups_were_made(found: Result) -> None:
     document = _changed(found)
     del document["outcome"]["groups"], document["outcome"]["minimal"]
-    assert "Signals" not in Page(render_html(document, found.table)).text
+    assert "Signals" not in Page(render_html(document, found.all_features)).text
 
 
 def test_pinned_features_stand_apart(found: Result, numeric: Result) -> None:
@@ -136,7 +137,7 @@ def test_prediction_of_numbers(numeric: Result) -> None:
 
 def test_prediction_of_a_constant_truth(numeric: Result) -> None:
     rows = [{"sample": "0", "truth": 1.0, "prediction": 1.0}]
-    page = Page(render_html(_changed(numeric, prediction=rows), numeric.table))
+    page = Page(render_html(_changed(numeric, prediction=rows), numeric.all_features))
     assert "R² is not defined" in page.text
 
 
@@ -164,41 +165,43 @@ def test_one_feature(single: Result) -> None:
 
 def test_history_with_nothing_to_show(found: Result) -> None:
     for history in ([], [{"n_trees": 16, "n_relevant": 0}]):
-        page = Page(render_html(_changed(found, history=history), found.table))
+        page = Page(render_html(_changed(found, history=history), found.all_features))
         assert "How the list grew" not in page.text
 
 
 def test_long_history_is_thinned(found: Result) -> None:
     history = [{"n_trees": i, "n_relevant": i % 7} for i in range(1, 100_000)]
-    html = render_html(_changed(found, history=history), found.table)
+    html = render_html(_changed(found, history=history), found.all_features)
     assert len(html) < 100_000
 
 
 def test_features_never_drawn_are_counted(found: Result) -> None:
-    at = found.table.column_names.index("n_drawn")
-    table = found.table.set_column(at, "n_drawn", pa.array([0] * 100 + [3] * 20, pa.uint32()))
+    held = found.all_features
+    numbers = {**held.numbers, "n_drawn": np.array([0] * 100 + [3] * 20, np.uint32)}
+    table = dataclasses.replace(held, numbers=numbers)
     assert "100 features were never drawn" in Page(render_html(found.document, table)).text
 
 
-def _million(found: Result, n: int) -> tuple[dict[str, Any], pa.Table]:
+def _million(found: Result, n: int) -> tuple[dict[str, Any], HeldTable]:
     rng = np.random.default_rng(0)
-    p = rng.uniform(size=n)
-    table = pa.table(
-        {
-            "feature_id": np.arange(n),
-            "name": pa.array(["a very long name " * 40]).take(pa.array(np.zeros(n, int))),
-            "verdict": pa.array(["RELEVANT", "IRRELEVANT"]).take(pa.array(np.arange(n) % 2)),
-            "p_value": p,
-            "q_value": p,
-            "importance": rng.uniform(size=n).astype("f4"),
-            "effect": rng.normal(size=n).astype("f4"),
-            "n_drawn": np.full(n, 9, "u4"),
-            "n_used": np.full(n, 3, "u4"),
-            "pinned": np.zeros(n, bool),
-        }
-    )
-    verdicts = {"RELEVANT": n - n // 2, "UNDECIDED": 0, "IRRELEVANT": n // 2}
-    document = _changed(found, verdicts=verdicts)
+    numbers: dict[str, Any] = {
+        "verdict": np.arange(n) % 2 * 2,
+        "p_value": rng.uniform(size=n),
+        "q_value": rng.uniform(size=n),
+        "importance": rng.uniform(size=n).astype("f4"),
+        "effect": rng.normal(size=n).astype("f4"),
+        "n_drawn": np.full(n, 9, "u4"),
+        "n_used": np.full(n, 3, "u4"),
+    }
+    names = ("IRRELEVANT", "UNDECIDED", "RELEVANT")
+    table = HeldTable(numbers, names, None, np.empty(0, np.int64), [])
+    listed = [
+        {"feature_id": i, "name": "a very long name " * 40,
+         **{k: float(v[i]) for k, v in numbers.items()}}
+        for i in range(1, n, 2)
+    ]  # fmt: skip
+    verdicts = {"RELEVANT": n // 2, "UNDECIDED": 0, "IRRELEVANT": n - n // 2}
+    document = _changed(found, verdicts=verdicts, relevant=listed)
     document["data"]["n_features"] = n
     return document, table
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import http.server
+import json
+import ssl
 import subprocess
 import sys
 import threading
@@ -15,6 +17,7 @@ import pytest
 
 import srs
 from srs.errors import InputError, StoreError
+from tests.certificates import make_certificates
 from tests.executors.conftest import make_chunky, outcome_bytes
 from tests.executors.processes import free_port
 
@@ -50,7 +53,7 @@ def bucket(local: Path):
         end = monotonic() + 60
         while True:
             try:
-                boto3.client("s3").create_bucket(Bucket="stores")
+                boto3.client("s3").create_bucket(Bucket="stores", ACL="public-read")
                 break
             except Exception:
                 assert monotonic() < end
@@ -121,12 +124,46 @@ def test_credentials_are_not_taken_from_addresses_nor_told(bucket, tmp_path):
         assert SECRET.encode() not in file.read_bytes()
 
 
-def test_a_web_server_is_read(local):
-    """http on loopback; https differs by its certificates alone."""
+def test_gs_gives_the_same_bytes(local, bucket, tmp_path, monkeypatch):
+    """Through Google's client; its XML interface is that of S3, which the same server speaks."""
+    import os
+
+    import boto3
+
+    for file in local.rglob("*"):
+        if file.is_file():
+            key = f"public.zarr/{file.relative_to(local)}"
+            boto3.client("s3").put_object(
+                Bucket="stores", Key=key, Body=file.read_bytes(), ACL="public-read"
+            )
+    account = {"gcs_base_url": os.environ["AWS_ENDPOINT_URL"], "disable_oauth": True,
+               "client_email": "", "private_key": SECRET, "private_key_id": ""}  # fmt: skip
+    (tmp_path / "account.json").write_text(json.dumps(account))
+    monkeypatch.setenv("GOOGLE_SERVICE_ACCOUNT", str(tmp_path / "account.json"))
+    for name in ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    url = bucket.replace("s3://stores/wide", "gs://stores/public")
+    result = srs.select(url, **SETTINGS)
+    assert outcome_bytes(result) == outcome_bytes(srs.select(local, **SETTINGS))
+    with pytest.raises(StoreError, match=r"gs://stores/none\.zarr"):
+        srs.open_store("gs://stores/none.zarr")
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_web_server_is_read(local, scheme, tmp_path, monkeypatch):
     handler = functools.partial(_Quiet, directory=str(local.parent))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        if scheme == "https":
+            make_certificates(tmp_path)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}/s.zarr"
+        url = f"{scheme}://localhost:{server.server_port}/s.zarr"
+        if scheme == "https":
+            with pytest.raises(StoreError, match="localhost"):  # nobody vouches for it
+                srs.open_store(url)
+            monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
         result = srs.select(url, **SETTINGS)
         server.shutdown()
     assert outcome_bytes(result) == outcome_bytes(srs.select(local, **SETTINGS))

@@ -1,0 +1,110 @@
+"""Ingest of one file a format, against its own library reading it into memory and nothing more."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import scipy.io
+import scipy.io.arff
+import zarr
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+import srs
+from benchmarks.formats import files
+from benchmarks.measure import Line, temporary_folder
+
+BAR = 3.0
+REPEATS = 3
+
+
+def read_bed(path: Path) -> Any:
+    from bed_reader import open_bed
+
+    with open_bed(path) as bed:
+        return bed.read(dtype="int8")
+
+
+def read_anndata(path: Path) -> Any:
+    import anndata
+
+    return anndata.read_zarr(path) if path.suffix == ".zarr" else anndata.read_h5ad(path)
+
+
+def read_hdf5(path: Path) -> Any:
+    import h5py
+
+    with h5py.File(path) as file:
+        return file["x"][:]
+
+
+def read_nifti(path: Path) -> Any:
+    import nibabel
+
+    return np.asarray(nibabel.load(path).dataobj)
+
+
+def read_csv(path: Path) -> Any:
+    options = pyarrow.csv.ReadOptions(block_size=1 << 26)
+    return pyarrow.csv.read_csv(path, read_options=options)
+
+
+def write_csr(path: Path) -> None:
+    files.write_anndata(path, files.counts(10_000), compression="gzip")
+
+
+# format -> (file name, how it is written, how its own library reads it)
+FORMATS: dict[str, tuple[str, Callable[[Path], Any], Callable[[Path], Any]]] = {
+    "h5ad": ("x.h5ad", lambda p: files.write_anndata(p, files.dense(10_000)), read_anndata),
+    "h5ad-csr": ("sparse.h5ad", write_csr, read_anndata),
+    "anndata-zarr": ("cells.zarr", lambda p: files.write_anndata(p, files.dense(10_000)),
+                     read_anndata),
+    "vcf-zarr": ("calls.vcz", lambda p: files.write_vcf_zarr(p, 20_000, 1000),
+                 lambda p: zarr.open_group(p, mode="r")["call_genotype"][:]),
+    "bed": ("x.bed", lambda p: files.write_bed(p, 50_000, 2000), read_bed),
+    "hdf5": ("x.h5", files.write_hdf5, read_hdf5),
+    "hdf5-gzip": ("gzip.h5", lambda p: files.write_hdf5(p, compression="gzip"), read_hdf5),
+    "mat": ("x.mat", files.write_mat, scipy.io.loadmat),
+    "parquet": ("x.parquet", lambda p: files.write_tables(p.parent), pq.read_table),
+    "feather": ("x.feather", lambda p: files.write_tables(p.parent), pyarrow.feather.read_table),
+    "csv.gz": ("x.csv.gz", lambda p: files.write_csv_gz(p, 100_000, 100), read_csv),
+    "npz": ("x.npz", lambda p: sparse.save_npz(p, files.counts(10_000)), sparse.load_npz),
+    "libsvm": ("x.libsvm", lambda p: dump_svmlight_file(
+        files.counts(5000), np.arange(1000) % 2, str(p)), lambda p: load_svmlight_file(str(p))),
+    "arff": ("x.arff", lambda p: files.write_arff(p, 2000, 300), scipy.io.arff.loadarff),
+    "nifti": ("x.nii.gz", files.write_nifti, read_nifti),
+}  # fmt: skip
+
+
+def run(names: list[str] | None = None) -> Iterator[Line]:
+    for name in names or FORMATS:
+        file, write, read = FORMATS[name]
+        with temporary_folder() as folder:
+            path = folder / file
+            write(path)
+            own, ours = [], []
+            for _ in range(REPEATS + 1):  # the first of each warms up
+                own.append(_seconds(lambda path=path, read=read: read(path)))
+                ours.append(_seconds(lambda path=path: srs.ingest(path, folder / "s.zarr")))
+                shutil.rmtree(folder / "s.zarr")
+        slow, fast = min(ours[1:]), min(own[1:])
+        yield Line(
+            f"ingest of {name}: seconds against its library reading",
+            f"{slow:.2f} s against {fast:.2f} s: {slow / fast:.1f} x",
+            f"at most {BAR:.0f} x",
+            slow <= BAR * fast,
+        )
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    start = perf_counter()
+    call()
+    return perf_counter() - start

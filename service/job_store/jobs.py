@@ -1,0 +1,397 @@
+"""Jobs: submitted once, claimed under a lease, written under a fence, ended once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from service.errors import Conflict, Invalid, LeaseLost, NotFound, TooMany
+from service.job_store.database import Database, Row, Transaction, in_list
+from service.job_store.events import add_event
+from service.jobs import ENDED, Job, JobKind, JobStatus, new_id, sources_of
+
+COLUMNS = (
+    "id, owner, kind, name, spec, dataset_id, status, fence, n_attempts, last_event, progress, "
+    "error, summary, result_fence, created_at, started_at, finished_at"
+)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A job that is to be.
+
+    key        the client's idempotency key; None: none
+    body_hash  of the request; a key with another one is refused
+    webhook    where to tell of the end, as JSON values; None: nowhere
+    """
+
+    owner: str
+    kind: JobKind
+    name: str
+    spec: Mapping[str, Any]
+    dataset_id: str
+    key: str | None = None
+    body_hash: str = ""
+    webhook: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class QueueLimits:
+    """Jobs that may wait: in all, and of one user."""
+
+    total: int
+    per_user: int
+
+
+class Jobs:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # -- by users ---------------------------------------------------------------------------
+
+    def submit(self, wanted: Submission, limits: QueueLimits) -> tuple[Job, bool]:
+        """Store a job, or find the one that the same key made; whether it is new."""
+        with self._database.transaction() as change:
+            return submit_inside(change, wanted, limits, lambda: wanted.dataset_id)
+
+    def find_by_key(self, wanted: Submission) -> Job | None:
+        """The job that was made with this key, if any; Invalid if its body was another."""
+        with self._database.transaction(write=False) as look:
+            return _find_by_key(look, wanted)
+
+    def get(self, job_id: str, owner: str) -> Job:
+        with self._database.transaction(write=False) as look:
+            return _get(look, job_id, owner)
+
+    def list(
+        self, owner: str, *, limit: int, before: tuple[float, str] | None = None,
+        filters: Mapping[str, str],
+    ) -> list[Job]:  # fmt: skip
+        """Jobs of a user, the newest first, that are older than `before` (created_at, id)."""
+        wheres = ["owner = :owner", *(f"{name} = :{name}" for name in filters)]
+        values: dict[str, Any] = {"owner": owner, "limit": limit, **filters}
+        if before is not None:
+            wheres.append(
+                "(created_at < :before_at OR (created_at = :before_at AND id < :before_id))"
+            )
+            values |= {"before_at": before[0], "before_id": before[1]}
+        with self._database.transaction(write=False) as look:
+            rows = look.run(
+                f"SELECT {COLUMNS} FROM jobs WHERE {' AND '.join(wheres)} "
+                f"ORDER BY created_at DESC, id DESC LIMIT :limit",
+                **values,
+            )
+        return [_job(row) for row in rows]
+
+    def cancel(self, job_id: str, owner: str) -> Job:
+        """A waiting job is cancelled at once, a running one is asked to stop."""
+        with self._database.transaction() as change:
+            job = _get(change, job_id, owner, lock=True)
+            if job.status == JobStatus.QUEUED:
+                return _change_status(change, job, JobStatus.CANCELLED)
+            if job.status == JobStatus.RUNNING:
+                return _change_status(change, job, JobStatus.CANCELLING)
+            if job.status in (JobStatus.CANCELLING, JobStatus.CANCELLED):
+                return job
+            raise Conflict(f"the job is {job.status} and cannot be cancelled.", job=job.status)
+
+    def resume(self, job_id: str, owner: str, limits: QueueLimits) -> Job:
+        """Queue a cancelled or failed job again; it continues from its checkpoint."""
+        with self._database.transaction() as change:
+            job = _get(change, job_id, owner, lock=True)
+            if job.status not in sources_of(JobStatus.QUEUED) or not job.ended:
+                raise Conflict(f"the job is {job.status} and cannot be resumed.", job=job.status)
+            _check_limits(change, owner, limits)
+            change.run(
+                "UPDATE jobs SET n_attempts = 0, error = NULL, queued_at = {now}, "
+                "finished_at = NULL WHERE id = :id",
+                id=job_id,
+            )
+            return _change_status(change, job, JobStatus.QUEUED)
+
+    def delete(self, job_id: str, owner: str) -> Job:
+        """Remove an ended job with its events and keys; the job that was."""
+        with self._database.transaction() as change:
+            job = _get(change, job_id, owner, lock=True)
+            if not job.ended:
+                raise Conflict(f"the job is {job.status}: cancel it before it is deleted.")
+            change.run("DELETE FROM jobs WHERE id = :id", id=job_id)
+        return job
+
+    # -- by runners -------------------------------------------------------------------------
+
+    def claim(self, runner: str, lease_seconds: float) -> Job | None:
+        """Take the next job: one whose runner fell silent, or a waiting one.
+
+        Between users it is fair: first those with fewest running jobs, then those whose last
+        claim is longest ago, then the oldest job.
+        """
+        with self._database.transaction() as change:
+            row = change.one(
+                f"""UPDATE jobs SET
+                    status = CASE WHEN status = 'QUEUED' THEN 'RUNNING' ELSE status END,
+                    fence = fence + 1, n_attempts = n_attempts + 1, runner = :runner,
+                    lease_until = {{now}} + :lease,
+                    started_at = COALESCE(started_at, {{now}})
+                WHERE id = (
+                    SELECT j.id FROM jobs j
+                    JOIN users u ON u.owner = j.owner
+                    LEFT JOIN (
+                        SELECT owner, count(*) AS n FROM jobs
+                        WHERE status IN ('RUNNING', 'CANCELLING') AND lease_until >= {{now}}
+                        GROUP BY owner
+                    ) running ON running.owner = j.owner
+                    WHERE j.status = 'QUEUED'
+                       OR (j.status IN ('RUNNING', 'CANCELLING') AND j.lease_until < {{now}})
+                    ORDER BY COALESCE(running.n, 0), u.last_claim, j.queued_at, j.id
+                    LIMIT 1 {{skip_locked}}
+                ) RETURNING {COLUMNS}""",
+                runner=runner, lease=lease_seconds,
+            )  # fmt: skip
+            if row is None:
+                return None
+            job = _job(row)
+            change.run("UPDATE users SET last_claim = {now} WHERE owner = :owner", owner=job.owner)
+            return _note(change, job, "status")
+
+    def heartbeat(self, job_id: str, fence: int, lease_seconds: float) -> JobStatus:
+        """Renew the lease; the job's status (CANCELLING: stop). LeaseLost if it is another's."""
+        with self._database.transaction() as change:
+            row = change.one(
+                "UPDATE jobs SET lease_until = {now} + :lease WHERE id = :id AND fence = :fence "
+                "AND status IN ('RUNNING', 'CANCELLING') RETURNING status",
+                id=job_id, fence=fence, lease=lease_seconds,
+            )  # fmt: skip
+        if row is None:
+            raise LeaseLost(job_id)
+        return JobStatus(row["status"])
+
+    def progress(self, job_id: str, fence: int, progress: Mapping[str, Any]) -> None:
+        """Store progress and its event."""
+        with self._database.transaction() as change:
+            job = _held(change, job_id, fence)
+            change.run(
+                "UPDATE jobs SET progress = :progress WHERE id = :id",
+                id=job_id, progress=json.dumps(progress),
+            )  # fmt: skip
+            add_event(change, job, "progress", dict(progress))
+
+    def finish(
+        self, job_id: str, fence: int, status: JobStatus, *,
+        summary: Mapping[str, Any] | None = None, error: Mapping[str, Any] | None = None,
+    ) -> Job:  # fmt: skip
+        """End an attempt: SUCCEEDED, FAILED, CANCELLED, or QUEUED to be taken up again."""
+        with self._database.transaction() as change:
+            job = _held(change, job_id, fence)
+            if status == JobStatus.QUEUED and job.status == JobStatus.CANCELLING:
+                status = JobStatus.CANCELLED
+            done = status == JobStatus.SUCCEEDED
+            change.run(
+                "UPDATE jobs SET lease_until = 0, runner = NULL, error = :error, "
+                "summary = :summary, result_fence = :result_fence WHERE id = :id",
+                id=job_id, error=_dump(error), summary=_dump(summary),
+                result_fence=fence if done else None,
+            )  # fmt: skip
+            return _change_status(change, job, status)
+
+    def release(self, job_id: str, fence: int) -> Job:
+        """Give a job back unharmed, when its runner shuts down: this was not an attempt."""
+        with self._database.transaction() as change:
+            job = _held(change, job_id, fence)
+            change.run(
+                "UPDATE jobs SET lease_until = 0, runner = NULL, n_attempts = n_attempts - 1 "
+                "WHERE id = :id",
+                id=job_id,
+            )
+            if job.status == JobStatus.CANCELLING:
+                return job
+            return _change_status(change, job, JobStatus.QUEUED)
+
+    # -- for all ----------------------------------------------------------------------------
+
+    def count(self) -> dict[str, int]:
+        """Jobs by status."""
+        with self._database.transaction(write=False) as look:
+            rows = look.run("SELECT status, count(*) AS n FROM jobs GROUP BY status")
+        return {status.value: 0 for status in JobStatus} | {r["status"]: r["n"] for r in rows}
+
+    def newest_events(self, job_ids: Sequence[str]) -> dict[str, int]:
+        """The number of the newest event of each job that is still there."""
+        names, values = in_list(job_ids, "id")
+        with self._database.transaction(write=False) as look:
+            rows = look.run(f"SELECT id, last_event FROM jobs WHERE id IN ({names})", **values)
+        return {row["id"]: row["last_event"] for row in rows}
+
+    def forget_keys(self, days: float) -> None:
+        """Remove idempotency keys that are older than so many days."""
+        with self._database.transaction() as change:
+            change.run(
+                "DELETE FROM idempotency WHERE created_at < {now} - :seconds",
+                seconds=days * 86_400,
+            )
+
+
+def submit_inside(
+    change: Transaction, wanted: Submission, limits: QueueLimits,
+    dataset_id: Callable[[], str],
+) -> tuple[Job, bool]:  # fmt: skip
+    """Submit within a transaction; `dataset_id` is called only if the job is new."""
+    change.run(
+        "INSERT INTO users (owner) VALUES (:owner) ON CONFLICT (owner) DO NOTHING",
+        owner=wanted.owner,
+    )
+    if wanted.key is not None:
+        # Submissions of one user with keys happen one after the other.
+        change.run(
+            "UPDATE users SET last_claim = last_claim WHERE owner = :owner", owner=wanted.owner
+        )
+        if (job := _find_by_key(change, wanted)) is not None:
+            return job, False
+    _check_limits(change, wanted.owner, limits)
+    job_id = new_id("j")
+    change.run(
+        """INSERT INTO jobs (id, owner, kind, name, spec, dataset_id, status, webhook,
+            queued_at, created_at)
+        VALUES (:id, :owner, :kind, :name, :spec, :dataset_id, 'QUEUED', :webhook,
+            {now}, {now})""",
+        id=job_id, owner=wanted.owner, kind=wanted.kind.value, name=wanted.name,
+        spec=json.dumps(wanted.spec), dataset_id=dataset_id(), webhook=_dump(wanted.webhook),
+    )  # fmt: skip
+    if wanted.key is not None:
+        change.run(
+            "INSERT INTO idempotency (owner, key, body_hash, job_id, created_at) "
+            "VALUES (:owner, :key, :hash, :job_id, {now})",
+            owner=wanted.owner, key=wanted.key, hash=wanted.body_hash, job_id=job_id,
+        )  # fmt: skip
+    return _note(change, _get(change, job_id, wanted.owner), "status"), True
+
+
+def _find_by_key(look: Transaction, wanted: Submission) -> Job | None:
+    row = look.one(
+        "SELECT job_id, body_hash FROM idempotency WHERE owner = :owner AND key = :key",
+        owner=wanted.owner, key=wanted.key,
+    )  # fmt: skip
+    if row is None:
+        return None
+    if row["body_hash"] != wanted.body_hash:
+        raise Invalid("this Idempotency-Key was used with another body: use a new key.")
+    return _get(look, row["job_id"], wanted.owner)
+
+
+def _check_limits(look: Transaction, owner: str, limits: QueueLimits) -> None:
+    row = look.one(
+        "SELECT count(*) AS n, sum(CASE WHEN owner = :owner THEN 1 ELSE 0 END) AS mine "
+        "FROM jobs WHERE status = 'QUEUED'",
+        owner=owner,
+    ) or {"n": 0, "mine": 0}  # fmt: skip
+    for n, limit, whose in (
+        (row["mine"] or 0, limits.per_user, "of yours "), (row["n"], limits.total, ""),
+    ):  # fmt: skip
+        if n >= limit:
+            raise TooMany(
+                f"{n} jobs {whose}are waiting, and {limit} may: try again when some have ended.",
+                retry_after=30, waiting=n, limit=limit,
+            )  # fmt: skip
+
+
+def _get(look: Transaction, job_id: str, owner: str, lock: bool = False) -> Job:
+    locked = f"{look.dialect.lock_rows}" if lock else ""
+    row = look.one(
+        f"SELECT {COLUMNS} FROM jobs WHERE id = :id AND owner = :owner {locked}",
+        id=job_id, owner=owner,
+    )  # fmt: skip
+    if row is None:
+        raise NotFound("there is no such job.")
+    return _job(row)
+
+
+def _held(look: Transaction, job_id: str, fence: int) -> Job:
+    """The job as its runner holds it; LeaseLost if another one does."""
+    row = look.one(
+        f"SELECT {COLUMNS} FROM jobs WHERE id = :id AND fence = :fence "
+        f"AND status IN ('RUNNING', 'CANCELLING') {look.dialect.lock_rows}",
+        id=job_id, fence=fence,
+    )  # fmt: skip
+    if row is None:
+        raise LeaseLost(job_id)
+    return _job(row)
+
+
+def _change_status(change: Transaction, job: Job, new: JobStatus) -> Job:
+    names, values = in_list([s.value for s in sources_of(new)], "old")
+    row = change.one(
+        f"UPDATE jobs SET status = :new, "
+        f"finished_at = CASE WHEN :ended = 1 THEN {{now}} ELSE finished_at END "
+        f"WHERE id = :id AND status IN ({names}) RETURNING {COLUMNS}, webhook",
+        id=job.id, new=new.value, ended=int(new in ENDED), **values,
+    )  # fmt: skip
+    if row is None:
+        raise Conflict(f"the job is {job.status} and cannot become {new}.")
+    changed = _note(change, _job(row), "status")
+    if job.kind == JobKind.INGEST:
+        _settle_dataset(change, changed)
+    if new in ENDED and row["webhook"] is not None:
+        change.run(
+            "INSERT INTO deliveries (job_id, body, next_try) VALUES (:id, :body, {now}) "
+            "ON CONFLICT (job_id) DO UPDATE SET body = :body, next_try = {now}, n_tries = 0, "
+            "outcome = NULL",
+            id=job.id, body=json.dumps(_status_event(changed)),
+        )  # fmt: skip
+    return changed
+
+
+def _note(change: Transaction, job: Job, kind: str) -> Job:
+    """Add the event of a change of status."""
+    number = add_event(change, job, kind, _status_event(job))
+    return Job(**{**job.__dict__, "last_event": number})
+
+
+def _status_event(job: Job) -> dict[str, Any]:
+    return {
+        "job_id": job.id, "status": job.status.value, "n_attempts": job.n_attempts,
+        "error": job.error, "summary": job.summary,
+    }  # fmt: skip
+
+
+def _settle_dataset(change: Transaction, job: Job) -> None:
+    """The dataset of an ingest becomes READY or FAILED together with its job."""
+    if job.status == JobStatus.SUCCEEDED:
+        assert job.summary is not None
+        change.run(
+            "UPDATE datasets SET status = 'READY', about = :about, location = :location, "
+            "n_bytes = :n_bytes, error = NULL WHERE id = :id",
+            id=job.dataset_id, about=json.dumps(job.summary["about"]),
+            location=job.summary["location"], n_bytes=job.summary["n_bytes"],
+        )  # fmt: skip
+        return
+    told = job.error or {"code": "cancelled", "detail": "the ingest was cancelled.", "yours": True}
+    change.run(
+        "UPDATE datasets SET status = :status, error = :error WHERE id = :id",
+        id=job.dataset_id, status="FAILED" if job.ended else "PENDING",
+        error=json.dumps(told) if job.ended else None,
+    )  # fmt: skip
+
+
+def _dump(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else json.dumps(value)
+
+
+def _load(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
+
+
+def _job(row: Row) -> Job:
+    values = {name: row[name] for name in Job.__dataclass_fields__}
+    return Job(
+        **values
+        | {
+            "kind": JobKind(row["kind"]),
+            "status": JobStatus(row["status"]),
+            "spec": json.loads(row["spec"]),
+            "progress": _load(row["progress"]),
+            "error": _load(row["error"]),
+            "summary": _load(row["summary"]),
+        }
+    )

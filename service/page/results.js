@@ -1,0 +1,150 @@
+// What came of a job that is done: figures, plots, tables, downloads.
+
+import { get, query, save } from "./api.js";
+import { bars, evidencePlot, figure, foundCurve } from "./charts.js";
+import { card, h, loading, name, problem } from "./dom.js";
+import { ANALYSIS_COLUMNS, FEATURE_COLUMNS, PagedTable } from "./table.js";
+import { bytes, count, duration, number } from "./text.js";
+
+const TOP = 15; // bars of a plot
+const VERDICTS = [["RELEVANT", "Relevant features"], ["UNDECIDED", "Undecided features"],
+  ["IRRELEVANT", "Irrelevant features"], ["", "All features"]];
+const EVIDENCE = {
+  used: "Used: what the splits of a feature gained", screened: "Screened: what it would have gained",
+  peak: "Peak: the most it offered at any node",
+};
+const PARQUET = "application/vnd.apache.parquet";
+
+// -- selections -----------------------------------------------------------------------------
+
+export function selectionPart(job) {
+  const { summary } = job;
+  const plots = h("div", {}, loading("Drawing…"));
+  const none = !summary.n_relevant;
+  const table = new PagedTable(`/v1/jobs/${job.id}/features`, FEATURE_COLUMNS, "q_value", "Features",
+    none ? [...VERDICTS].reverse() : VERDICTS);
+  drawSelection(job, plots);
+  return h("div", {},
+    h("dl", { class: "cards" },
+      card("Relevant features", number(summary.n_relevant), `of ${number(total(summary.verdicts))}`),
+      card("Trees", number(summary.n_trees), `${number(summary.n_passes)} passes`),
+      card("Time", duration(summary.seconds)), card("Memory", bytes(summary.peak_mem), "at most")),
+    h("p", { class: "quiet" }, `Ended: ${summary.stop_reason}.`),
+    none && h("div", { class: "notice wait" }, h("p", {}, "No feature passed at this false discovery rate. The " +
+      "undecided ones come nearest: more samples, or a longer run, may decide them.")),
+    h("section", { class: "panel", "aria-labelledby": "features-title" },
+      h("h2", { id: "features-title" }, "Features"), table.node),
+    plots, downloads(job, `/v1/jobs/${job.id}/features`, "features"));
+}
+
+const total = (verdicts) => Object.values(verdicts).reduce((a, b) => a + b, 0);
+
+async function drawSelection(job, plots) {
+  try {
+    const { outcome } = await get(`/v1/jobs/${job.id}/result`);
+    const best = [...outcome.relevant].sort((a, b) => b.importance - a.importance).slice(0, TOP)
+      .map((f) => ({ name: f.name, value: f.importance }));
+    const panel = (...content) => h("section", { class: "panel" }, ...content);
+    const kinds = Object.entries(outcome.evidence ?? {});
+    plots.className = "plots";
+    plots.replaceChildren(...[
+      best.length && panel(h("h2", {}, "Most important"), figure("Importance of the relevant features",
+        bars(best, `Importance: ${best.map((b) => `${b.name} ${number(b.value)}`).join(", ")}`))),
+      outcome.history?.length && panel(h("h2", {}, "How they were found"),
+        figure("Features found against trees", foundCurve(outcome.history))),
+      ...kinds.map(([kind, histogram]) => panel(h("h2", {}, "Features against probes"),
+        h("ul", { class: "legend" }, h("li", { class: "of-features" }, "features"),
+          h("li", { class: "of-probes" }, "probes, which cannot matter")),
+        figure(EVIDENCE[kind] ?? kind, evidencePlot(kind, histogram)))),
+      outcome.prediction && panel(h("h2", {}, "Held-out samples"), prediction(outcome.prediction)),
+    ].filter(Boolean));
+  } catch (error) {
+    plots.replaceChildren(problem(error, () => drawSelection(job, plots)));
+  }
+}
+
+function prediction(rows) {
+  const words = rows.some((row) => typeof row.truth === "string");
+  if (!words) {
+    const off = Math.sqrt(rows.reduce((s, r) => s + (r.truth - r.prediction) ** 2, 0) / rows.length);
+    return h("p", {}, `${count(rows.length, "sample")} predicted, off by ${number(off)} (root mean square).`);
+  }
+  const right = rows.filter((row) => row.truth === row.prediction).length;
+  return h("p", {}, `${number(right)} of ${count(rows.length, "held-out sample")} predicted right ` +
+    `(${Math.round((100 * right) / rows.length)} %).`);
+}
+
+// -- explanations ---------------------------------------------------------------------------
+
+export function explanationPart(job) {
+  const sections = job.summary.analyses.map((analysis) => analysisPart(job, analysis));
+  return h("div", {},
+    h("dl", { class: "cards" }, card("Features explained", number(job.summary.n_features)),
+      card("Analyses", number(job.summary.analyses.length)), card("Time", duration(job.summary.seconds))),
+    h("div", { class: "plots" }, sections), downloads(job, null, "explain"));
+}
+
+function analysisPart(job, analysis) {
+  const path = `/v1/jobs/${job.id}/analyses/${analysis}`;
+  const plot = h("div", {}, loading("Drawing…"));
+  const table = h("details", { on: { toggle: () => {
+    if (table.children.length < 2) table.append(new PagedTable(path, ANALYSIS_COLUMNS, "-value", analysis).node);
+  } } }, h("summary", {}, "Table"));
+  get(path + query({ sort: "-value", limit: TOP })).then((page) => {
+    const rows = page.items.filter((r) => r.value !== null)
+      .map((r) => ({ name: r.part ? `${r.feature} · ${r.part}` : r.feature, value: r.value, error: r.error }));
+    plot.replaceChildren(rows.length ? figure("The largest values", bars(rows, `${analysis}, the largest values`))
+      : h("p", { class: "quiet" }, "It found no values."));
+  }).catch((error) => plot.replaceChildren(problem(error)));
+  return h("section", { class: "panel", "aria-labelledby": `analysis-${analysis}` },
+    h("h2", { id: `analysis-${analysis}` }, analysis), plot,
+    table,
+    h("div", { class: "actions" }, saver("CSV", path, "text/csv", `${analysis}.csv`),
+      saver("Parquet", path, PARQUET, `${analysis}.parquet`)));
+}
+
+// -- ingests --------------------------------------------------------------------------------
+
+export function ingestPart(job) {
+  const { summary } = job;
+  return h("div", {},
+    h("dl", { class: "cards" }, card("Features", number(summary.n_features)), card("Samples", number(summary.n_samples)),
+      card("Size", bytes(summary.n_bytes))),
+    h("section", { class: "panel" }, h("h2", {}, "The dataset is ready"),
+      h("dl", { class: "facts" },
+        (summary.targets ?? []).map((t) => [h("dt", {}, "Target"), h("dd", {}, name(t.name), ` (${t.task})`)]),
+        (summary.notices ?? []).map((text) => [h("dt", {}, "Notice"), h("dd", {}, text)])),
+      h("div", { class: "actions" },
+        h("a", { class: "button first", href: `#/select?dataset=${job.dataset_id}` }, "Select features"))));
+}
+
+// -- downloads ------------------------------------------------------------------------------
+
+function saver(text, path, accept, filename) {
+  const said = h("span");
+  const button = h("button", { class: "button", type: "button", on: { click: async () => {
+    button.disabled = true;
+    said.replaceChildren();
+    try {
+      await save(path, accept, filename);
+    } catch (error) {
+      said.replaceChildren(problem(error));
+    } finally {
+      button.disabled = false;
+    }
+  } } }, text);
+  return h("span", {}, button, said);
+}
+
+function downloads(job, tablePath, stem) {
+  const here = `/v1/jobs/${job.id}`;
+  return h("section", { class: "panel", "aria-labelledby": "downloads-title" },
+    h("h2", { id: "downloads-title" }, "Downloads"),
+    h("div", { class: "actions" },
+      h("a", { class: "button first", href: `${here}/report`, target: "_blank", rel: "noopener" }, "Report",
+        h("span", { class: "unseen" }, " (opens a new page)")),
+      tablePath && saver("CSV", tablePath, "text/csv", `${stem}.csv`),
+      tablePath && saver("Parquet", tablePath, PARQUET, `${stem}.parquet`),
+      h("a", { class: "button", href: `${here}/result`, download: `${stem === "explain" ? stem : "result"}.json` },
+        "JSON")));
+}

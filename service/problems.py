@@ -1,0 +1,108 @@
+"""Every error as `application/problem+json`, also those of the framework."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import compile_path
+
+from service.errors import TYPE_PREFIX, ServiceError
+
+log = logging.getLogger("service")
+
+MEDIA_TYPE = "application/problem+json"
+MAX_ERRORS = 20
+
+
+def make_problem(
+    status: int, code: str, title: str, detail: str, request_id: str,
+    headers: Mapping[str, str] | None = None, **members: Any,
+) -> Response:  # fmt: skip
+    """The one shape of all errors."""
+    body = {
+        "type": TYPE_PREFIX + code, "title": title, "status": status, "detail": detail,
+        "request_id": request_id, **members,
+    }  # fmt: skip
+    text = json.dumps(body, ensure_ascii=True, allow_nan=False)
+    return Response(text, status, dict(headers or {}), MEDIA_TYPE)
+
+
+def of_service_error(error: ServiceError, request_id: str) -> Response:
+    return make_problem(
+        error.status, error.code, error.title, error.detail, request_id, error.headers,
+        **error.members,
+    )  # fmt: skip
+
+
+def install_problems(app: FastAPI) -> None:
+    app.add_exception_handler(ServiceError, _service_error)  # type: ignore[arg-type]
+    app.add_exception_handler(RequestValidationError, _validation_error)  # type: ignore[arg-type]
+    app.add_exception_handler(HTTPException, _http_error)  # type: ignore[arg-type]
+
+
+def request_id_of(request: Request) -> str:
+    return str(request.scope.get("request_id", ""))
+
+
+def _service_error(request: Request, error: ServiceError) -> Response:
+    return of_service_error(error, request_id_of(request))
+
+
+def _validation_error(request: Request, error: RequestValidationError) -> Response:
+    """What was wrong and where; never the input itself, which may be anything."""
+    found = [
+        {"pointer": _pointer(entry["loc"]), "detail": _clean(str(entry["msg"]))}
+        for entry in error.errors()[:MAX_ERRORS]
+    ]
+    malformed = any(entry["type"] == "json_invalid" for entry in error.errors())
+    first = f"{found[0]['pointer']}: {found[0]['detail']}" if found else "see the documentation."
+    return make_problem(
+        400 if malformed else 422, "malformed" if malformed else "invalid",
+        "The body is not JSON" if malformed else "The request is not valid", first,
+        request_id_of(request), errors=found,
+    )  # fmt: skip
+
+
+def _http_error(request: Request, error: HTTPException) -> Response:
+    phrase = HTTPStatus(error.status_code).phrase
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(sorted(_methods_of(request))) or headers.get("Allow", "")
+    return make_problem(
+        error.status_code, phrase.lower().replace(" ", "-"), phrase, _clean(str(error.detail)),
+        request_id_of(request), headers,
+    )  # fmt: skip
+
+
+def _methods_of(request: Request) -> set[str]:
+    """All methods that the document knows of a path; the framework names those of one route."""
+    paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
+    fitting = [path for path in paths if compile_path(path)[0].match(request.url.path)]
+    if not fitting:
+        return set()
+    # /jobs/{id}:cancel fits /jobs/{id} too: the one with more of its own text is meant.
+    meant = max(fitting, key=lambda path: len(re.sub(r"{[^}]*}", "", path)))
+    return {method.upper() for method in paths[meant]}
+
+
+def _pointer(location: tuple[Any, ...]) -> str:
+    """A JSON pointer for what is in the body, the name for a parameter."""
+    where, *rest = (str(part) for part in location)
+    if where == "body":
+        return _clean("/" + "/".join(p.replace("~", "~0").replace("/", "~1") for p in rest))
+    return _clean(rest[0] if rest else where)
+
+
+def _clean(text: str) -> str:
+    """The text without what could confuse a terminal or an encoder, and not too long."""
+    printable = "".join(c if c.isprintable() else "?" for c in text)
+    return printable[:500]

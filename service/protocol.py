@@ -1,0 +1,46 @@
+"""HTTP connections of clients that are not endlessly slow: a request's head must come in time.
+
+Bodies are timed in `middleware`; between requests uvicorn's own limit holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+
+class PatientProtocol(H11Protocol):
+    """Ends a connection whose first bytes, or the rest of a head, do not come in time."""
+
+    head_seconds = 20.0
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._start()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._cancel()
+        elif self._timer is None:
+            self._start()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel()
+        super().connection_lost(exc)
+
+    def _start(self) -> None:
+        self._timer = self.loop.call_later(self.head_seconds, self.transport.close)
+
+    def _cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def protocol_with(seconds: float) -> type[PatientProtocol]:
+    """The protocol with a limit."""
+    return type("PatientProtocol", (PatientProtocol,), {"head_seconds": seconds})

@@ -1,0 +1,1 @@
+"""What crosses the wire: every request and response, strict, bounded and with examples."""

@@ -1,0 +1,165 @@
+"""Turns a valid request into a job: what can be checked is checked before it is accepted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from service.addresses import pin
+from service.children import Questions
+from service.datasets import Library
+from service.errors import Conflict, DoesNotFit, Invalid
+from service.job_store import JobStore
+from service.job_store.datasets import Dataset
+from service.job_store.jobs import QueueLimits, Submission
+from service.jobs import Job, JobKind, JobStatus
+from service.runner import Runner
+from service.schemas.fields import parse_memory
+from service.schemas.jobs import (
+    ExplainRequest,
+    IngestRequest,
+    PlanRequest,
+    SelectRequest,
+    SelectSettings,
+)
+from service.settings import Settings
+
+REMEMBERED_CHECKS = 1_000
+
+
+class Desk:
+    """Where jobs are submitted."""
+
+    def __init__(
+        self, settings: Settings, store: JobStore, library: Library, questions: Questions,
+        runner: Runner,
+    ) -> None:  # fmt: skip
+        self._settings = settings
+        self._store = store
+        self._library = library
+        self._questions = questions
+        self._runner = runner
+        self._checked: OrderedDict[str, None] = OrderedDict()
+        self._under_way: set[tuple[str, str]] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def limits(self) -> QueueLimits:
+        return QueueLimits(self._settings.max_queued, self._settings.max_queued_per_user)
+
+    def submit(
+        self, owner: str, request: SelectRequest | ExplainRequest | IngestRequest, key: str | None
+    ) -> tuple[Job, bool]:
+        """Accept a job, or find the one that the same key made; whether it is new."""
+        wanted = _submission(owner, request, key)
+        if request.webhook is not None:
+            pin(request.webhook.url, self._settings.trusted_networks)
+        with self._one_at_a_time(owner, key):
+            if key is not None and (job := self._store.jobs.find_by_key(wanted)) is not None:
+                return job, False
+            if isinstance(request, IngestRequest):
+                job, is_new = self._submit_ingest(wanted, request)
+            else:
+                if isinstance(request, SelectRequest):
+                    self._check_select(owner, request)
+                else:
+                    self._check_explain(owner, request)
+                job, is_new = self._store.jobs.submit(wanted, self.limits)
+        self._runner.wake()
+        return job, is_new
+
+    @contextmanager
+    def _one_at_a_time(self, owner: str, key: str | None) -> Iterator[None]:
+        """Refuse a key whose first request is still being looked at."""
+        if key is None:
+            yield
+            return
+        with self._lock:
+            if (owner, key) in self._under_way:
+                raise Conflict(
+                    "a request with this Idempotency-Key is under way: try again in a moment.",
+                    headers={"Retry-After": "1"},
+                )
+            self._under_way.add((owner, key))
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._under_way.discard((owner, key))
+
+    def plan(self, owner: str, request: PlanRequest) -> dict[str, Any]:
+        """What a selection would cost; DoesNotFit with both numbers if it cannot run."""
+        dataset = self._store.datasets.get(request.dataset_id, owner)
+        self._check_memory(request.settings.memory)
+        return self._questions.ask(self._question("plan", dataset, request.settings))
+
+    def inspect(self, location: str) -> dict[str, Any]:
+        """What the store at a location holds."""
+        return self._questions.ask(
+            {"task": "inspect", "location": location, "limits": self._library.limits()}
+        )
+
+    # -- checks -------------------------------------------------------------------------------
+
+    def _check_memory(self, memory: str) -> None:
+        wanted, allowed = parse_memory(memory), self._settings.max_memory
+        if wanted > allowed:
+            raise DoesNotFit(
+                f"the job asks for {wanted} bytes of memory and {int(allowed)} are allowed here.",
+                needed_mem=wanted, allowed_mem=int(allowed),
+            )  # fmt: skip
+
+    def _check_select(self, owner: str, request: SelectRequest) -> None:
+        dataset = self._store.datasets.get(request.dataset_id, owner)
+        self._check_memory(request.settings.memory)
+        question = self._question("check", dataset, request.settings)
+        # The seed changes neither what fits nor what is valid.
+        known = json.dumps([dataset.id, {**question["settings"], "seed": 0}], sort_keys=True)
+        with self._lock:
+            if known in self._checked:
+                self._checked.move_to_end(known)
+                return
+        self._questions.ask(question)
+        with self._lock:
+            self._checked[known] = None
+            if len(self._checked) > REMEMBERED_CHECKS:
+                self._checked.popitem(last=False)
+
+    def _check_explain(self, owner: str, request: ExplainRequest) -> None:
+        dataset = self._store.datasets.get(request.dataset_id, owner)
+        self._library.locate(dataset)
+        if request.features.job_id is not None:
+            selection = self._store.jobs.get(request.features.job_id, owner)
+            if selection.kind != JobKind.SELECT or selection.status != JobStatus.SUCCEEDED:
+                raise Invalid("features.job_id must name a selection that succeeded.")
+
+    def _submit_ingest(self, wanted: Submission, request: IngestRequest) -> tuple[Job, bool]:
+        self._check_memory(request.source.memory)
+        self._library.check_source(request.source, wanted.owner)
+        job, _, is_new = self._store.datasets.submit_ingest(wanted, self.limits)
+        return job, is_new
+
+    def _question(self, task: str, dataset: Dataset, settings: SelectSettings) -> dict[str, Any]:
+        return {
+            "task": task, "location": self._library.locate(dataset),
+            "settings": settings.model_dump(), "threads": self._settings.job_threads,
+            "scheduler": self._settings.scheduler, "limits": self._library.limits(),
+        }  # fmt: skip
+
+
+def _submission(
+    owner: str, request: SelectRequest | ExplainRequest | IngestRequest, key: str | None
+) -> Submission:
+    spec: Mapping[str, Any] = request.model_dump(exclude={"webhook", "name", "kind", "dataset_id"})
+    body = json.dumps(request.model_dump(), sort_keys=True)
+    return Submission(
+        owner, JobKind(request.kind), request.name or "", spec,
+        "" if isinstance(request, IngestRequest) else request.dataset_id, key,
+        hashlib.sha256(body.encode()).hexdigest(),
+        None if request.webhook is None else request.webhook.model_dump(),
+    )  # fmt: skip

@@ -1,0 +1,115 @@
+"""`srs keys`: API keys of the service."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from srs.cli.failures import reported
+from srs.cli.serve import read_settings
+from srs.errors import InputError
+
+if TYPE_CHECKING:
+    from service.job_store.keys import ApiKey, Keys
+
+app = typer.Typer(help="API keys of the service.", rich_markup_mode=None, no_args_is_help=True)
+
+DataDir = Annotated[
+    Path | None, typer.Option(help="Folder of the service's data. Default: SRS_DATA_DIR.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
+
+
+@contextmanager
+def _keys(data_dir: Path | None) -> Iterator[Keys]:
+    given = {} if data_dir is None else {"data_dir": data_dir}
+    settings = read_settings(**given)
+    from service.errors import ServiceError
+    from service.job_store import open_job_store
+
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        store = open_job_store(settings.database_url, settings.data_dir, 2)
+        try:
+            yield store.keys
+        finally:
+            store.close()
+    except (ServiceError, OSError) as error:
+        raise InputError(str(error)) from None
+
+
+@app.command()
+def create(
+    user: Annotated[str, typer.Argument(metavar="USER", help="Who acts with the key.")],
+    name: Annotated[str, typer.Option(help="What the key is for.")] = "",
+    scopes: Annotated[
+        str, typer.Option(help="What may be done with it: read, write, metrics.")
+    ] = "read,write",
+    days: Annotated[
+        float | None, typer.Option(min=0, help="Days until it expires. Default: never.")
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an API key; its text is shown once and kept nowhere.
+
+    \b
+    Examples:
+      srs keys create ann --name laptop --days 90
+      srs keys create prometheus --scopes metrics
+    """
+    with reported(as_json), _keys(data_dir) as keys:
+        key, text = keys.create(user, name, _scopes(scopes), days)
+        typer.echo(json.dumps({**asdict(key), "key": text}) if as_json else text)
+
+
+@app.command("list")
+def show(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """List all keys; their texts are not known any more."""
+    with reported(as_json), _keys(data_dir) as keys:
+        found = keys.list()
+        if as_json:
+            typer.echo(json.dumps([asdict(key) for key in found], indent=1))
+            return
+        for key in found:
+            typer.echo(
+                f"{key.id}  {key.owner:<16} {','.join(key.scopes):<12} {_state(key):<22} {key.name}"
+            )
+
+
+@app.command()
+def revoke(
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="As `srs keys list` shows it.")],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a key at once, with the browser sessions that began with it."""
+    with reported(as_json), _keys(data_dir) as keys:
+        key = keys.revoke(key_id)
+        typer.echo(json.dumps(asdict(key)) if as_json else f"{key.id} is revoked")
+
+
+def _scopes(text: str) -> tuple[str, ...]:
+    from service.auth import SCOPES
+
+    wanted = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not wanted or set(wanted) - set(SCOPES):
+        raise InputError(f"scopes are {', '.join(SCOPES)}, separated by commas, not {text!r}.")
+    return wanted
+
+
+def _state(key: ApiKey) -> str:
+    if key.revoked_at is not None:
+        return f"revoked {_day(key.revoked_at)}"
+    return "never expires" if key.expires_at is None else f"expires {_day(key.expires_at)}"
+
+
+def _day(seconds: Any) -> str:
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()

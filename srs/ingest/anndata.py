@@ -1,0 +1,157 @@
+"""AnnData files (.h5ad and .zarr): samples are observations, features are variables.
+
+Read by their documented layout with h5py and zarr, some features or samples at a time: anndata
+itself would read the whole matrix, follows links to other files, and allows no present pandas.
+X, a layer or raw is dense, or sparse by samples (CSR) or by features (CSC); targets are columns of
+`obs`. How results are written back is `srs.export.anndata`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from srs.errors import SourceError
+from srs.ingest.arrays import ChunkedMatrix, check_shape, folder_mark
+from srs.ingest.block import Source, Wanted
+from srs.ingest.hdf5 import HdfSource, dataset_matrix, file_record, open_file
+from srs.ingest.matrix import MatrixSource
+from srs.ingest.sparse import SparseSource
+from srs.ingest.zarr_checks import check_array, open_group
+
+SPARSE = {"csr_matrix": False, "csc_matrix": True}  # encoding -> compressed by features
+
+
+class GroupMatrix:
+    """A sparse matrix in a group of HDF5 or zarr: data, indices and indptr."""
+
+    def __init__(
+        self, group: Any, by_features: bool, where: str, close: Callable[[], None]
+    ) -> None:
+        shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
+        if shape is None or any(name not in group for name in ("data", "indices", "indptr")):
+            raise SourceError(f"{where} is not a whole sparse matrix: it is damaged.")
+        self.shape = (int(shape[0]), int(shape[1]))
+        self.by_features = by_features
+        self._data, self._indices = group["data"], group["indices"]
+        self.dtype = np.dtype(self._data.dtype)
+        self.starts = np.asarray(group["indptr"][:]).astype(np.int64)
+        self._close = close
+
+    def read(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        indices = np.asarray(self._indices[start:stop])
+        return indices, np.asarray(self._data[start:stop])
+
+    def close(self) -> None:
+        self._close()
+
+
+def open_h5ad(path: Path, wanted: Wanted) -> Source:
+    file = open_file(path)
+    try:
+        source = _open(file, path, wanted, file_record("anndata", path, wanted))
+    except BaseException:
+        file.close()
+        raise
+    return source
+
+
+def open_zarr_anndata(folder: Path, wanted: Wanted) -> Source:
+    group = open_group(folder)
+    record = {
+        "kind": "anndata", "path": str(folder.resolve()), **folder_mark(folder),
+        "orientation": wanted.orientation,
+    }  # fmt: skip
+    return _open(group, folder, wanted, record)
+
+
+def _open(root: Any, path: Path, wanted: Wanted, record: dict[str, Any]) -> Source:
+    if wanted.orientation != "samples":
+        raise SourceError(f"{path} says itself what its samples are: leave out the orientation.")
+    if "obs" not in root or "var" not in root or hasattr(root["obs"], "dtype"):
+        raise SourceError(
+            f"{path} is not an AnnData file, or one of anndata before 0.7: write it anew with "
+            f"anndata."
+        )
+    dataset = wanted.dataset or "X"
+    if dataset not in root:
+        raise SourceError(f"{path} has no {dataset!r}; there are {', '.join(_choices(root))}.")
+    where = f"{path}: {dataset}"
+    record |= {"targets": list(wanted.columns), "dataset": wanted.dataset}
+
+    def targets(name: str) -> Any:
+        return read_obs(root, name, path)
+
+    source = _matrix_source(root, root[dataset], path, where, wanted, record, targets)
+    inside_raw = dataset.strip("/").startswith("raw/")
+    source.names = _index(root["raw/var" if inside_raw else "var"])
+    source.sample_ids = _index(root["obs"])
+    return source
+
+
+def _matrix_source(
+    root: Any, node: Any, path: Path, where: str, wanted: Wanted, record: dict[str, Any],
+    targets: Callable[[str], Any],
+) -> Source:  # fmt: skip
+    is_hdf = hasattr(root, "filename")
+    encoding = node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", ""))
+    if not hasattr(node, "dtype"):
+        encoding = f"{encoding}_matrix" if encoding in ("csr", "csc") else encoding
+        if encoding not in SPARSE:
+            raise SourceError(f"{where} is stored as {encoding or 'a group'}, which is not read.")
+        close = root.close if is_hdf else _nothing
+        matrix = GroupMatrix(node, SPARSE[encoding], where, close)
+        return SparseSource(matrix, wanted, record, where, targets)
+    if is_hdf:
+        source = HdfSource(dataset_matrix(node, path), False, wanted, record, targets)
+        source.file = root
+        return source
+    check_shape(node.shape, where)
+    check_array(node, path)
+    grain = node.shards or node.chunks
+    return MatrixSource(ChunkedMatrix(node, (grain[0], grain[1])), False, wanted, record, targets)
+
+
+def _nothing() -> None:
+    """Zarr keeps no file open."""
+
+
+def _choices(root: Any) -> list[str]:
+    layers = [f"layers/{name}" for name in root.get("layers", {})]
+    return [name for name in ("X", *layers, "raw/X") if name in root]
+
+
+def _index(table: Any) -> list[str]:
+    return [str(v) for v in read_column(table[table.attrs.get("_index", "_index")])]
+
+
+def read_obs(root: Any, name: str, path: Path) -> Any:
+    """A column of obs by its name, also written obs:NAME."""
+    name = name.removeprefix("obs:")
+    columns = [str(c) for c in root["obs"].attrs.get("column-order", ())]
+    if name not in columns:
+        some = ", ".join(columns[:12]) or "none"
+        raise SourceError(f"the target {name!r}: obs of {path} has no such column; it has {some}.")
+    return pd.Series(read_column(root["obs"][name]), name=name)
+
+
+def read_column(node: Any) -> Any:
+    """Values of a column in any of the encodings that anndata writes."""
+    if hasattr(node, "dtype"):
+        if hasattr(node, "asstr") and node.dtype.kind == "O":
+            return np.asarray(node.asstr()[()], object)
+        values = np.asarray(node[()])
+        return values.astype(object) if values.dtype.kind in "TU" else values
+    if "codes" in node:
+        codes = np.asarray(node["codes"][()])
+        ordered = bool(node.attrs.get("ordered", False))
+        return pd.Categorical.from_codes(codes, read_column(node["categories"]), ordered=ordered)
+    if "values" in node and "mask" in node:
+        known: pd.Series[Any] = pd.Series(read_column(node["values"]), dtype=object)
+        return known.mask(np.asarray(node["mask"][()]).astype(bool)).infer_objects()
+    encoding = node.attrs.get("encoding-type", "nothing known")
+    raise SourceError(f"a column is stored as {encoding}, which is not read.")

@@ -1,0 +1,84 @@
+"""ARFF files: the header says what the columns are, the rest is a text table (`srs.ingest.text`).
+
+Nominal and string attributes are categories, numeric ones numbers; `?` is missing.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from srs.errors import SourceError
+from srs.ingest.block import Source, Wanted
+from srs.ingest.hdf5 import file_record
+from srs.ingest.lines import TextLayout, open_text_file
+from srs.ingest.text import TextTable
+
+_ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\S+)\s+(.+)", re.I)
+NUMBERS = ("numeric", "real", "integer")
+
+
+def open_arff(path: Path, wanted: Wanted) -> Source:
+    if wanted.orientation != "samples":
+        raise SourceError(f"a line of {path} is a sample: leave out the orientation.")
+    lines = _lines(path)
+    names, categorical = _read_header(path, lines)
+    layout = TextLayout(",", tuple(names), len(names))
+    chosen = wanted.categorical | {name for name in categorical if name not in wanted.columns}
+    table = TextTable(path, layout, replace(wanted, categorical=chosen), _plain(path, lines))
+    table.record = file_record("arff", path, wanted) | {"targets": list(wanted.columns)}
+    return table
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines that are neither blank nor comments."""
+    number = 0
+    try:
+        with open_text_file(path) as file:
+            for number, line in enumerate(file, 1):
+                text = line.strip()
+                if text and not text.startswith("%"):
+                    yield number, text
+    except (UnicodeDecodeError, OSError) as error:
+        raise SourceError(f"{path} cannot be read after line {number}: {error}.") from None
+
+
+def _read_header(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[list[str], set[str]]:
+    """Names of the attributes, and those that are categories."""
+    names: list[str] = []
+    categorical = set()
+    for number, line in lines:
+        if line.lower().startswith("@relation"):
+            continue
+        if line.lower().startswith("@data"):
+            break
+        found = _ATTRIBUTE.fullmatch(line)
+        if found is None:
+            raise SourceError(f"{path}, line {number}: {line[:60]!r} is no attribute.")
+        name = re.sub(r"\\(.)", r"\1", found[1].strip("'\"")) if found[1][0] in "'\"" else found[1]
+        kind = found[2].strip()
+        if kind.startswith("{") or kind.lower() == "string":
+            categorical.add(name)
+        elif kind.lower() not in NUMBERS:
+            raise SourceError(f"{path}, line {number}: attributes of type {kind!r} are not read.")
+        names.append(name)
+    else:
+        raise SourceError(f"{path} has no @data.")
+    if not names:
+        raise SourceError(f"{path} has no attribute.")
+    return names, categorical
+
+
+def _plain(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Lines with single quotes as a CSV file has them."""
+    for number, line in lines:
+        if line.startswith("{"):
+            raise SourceError(f"{path}, line {number}: sparse ARFF is not read; save it as libsvm.")
+        if "'" in line or "\\" in line:
+            fields = next(csv.reader([line], quotechar="'", escapechar="\\", skipinitialspace=True))
+            line = ",".join('"' + f.replace('"', '""') + '"' if set(f) & set(',"') else f
+                            for f in fields)  # fmt: skip
+        yield number, line

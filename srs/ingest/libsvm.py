@@ -1,0 +1,97 @@
+"""libsvm and svmlight files, parsed by scikit-learn some megabytes at a time.
+
+Features are numbered from 0 or from 1, whichever the file does; what a line does not name is 0.
+The target is `label`, the first field of each line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from srs.errors import SourceError
+from srs.ingest.block import ColumnBlock, Wanted, read_from_blocks
+from srs.ingest.hdf5 import file_record
+from srs.ingest.sparse import SparseSpill
+from srs.store.layout import NUMERIC, Annotation
+
+LARGEST = 2**31 - 2  # number of a feature
+TEXT_COPIES = 12  # of a piece of the file while it is parsed: items as lists, arrays, turned
+LEAST_PIECE = 1 << 16
+
+
+class LibsvmSource:
+    """The file is read when it is opened; its samples wait in a temporary file, by features."""
+
+    def __init__(self, path: Path, wanted: Wanted) -> None:
+        if wanted.orientation != "samples":
+            raise SourceError(f"a line of {path} is a sample: leave out the orientation.")
+        self._path = path
+        self.record: Mapping[str, Any] = file_record("libsvm", path, wanted) | {
+            "targets": list(wanted.columns)
+        }
+        self.dtype = np.dtype(np.float64)
+        self._spill = SparseSpill(wanted.folder, self.dtype)
+        self._labels: list[np.ndarray] = []
+        self._lowest = LARGEST
+        self.n_samples = n_items = 0
+        try:
+            piece = max(LEAST_PIECE, wanted.mem // TEXT_COPIES)
+            for start in range(0, path.stat().st_size, piece):
+                n_items += self._add(start, piece)
+        except BaseException:
+            self._spill.close()
+            raise
+        self._shift = int(self._lowest >= 1)
+        self.n_features = self._spill.n_features - self._shift
+        self.names: Sequence[str] | None = None
+        self.sample_ids: Sequence[str] | None = None
+        self.notices: Sequence[str] = ()
+        self.annotations: Mapping[str, Annotation] = {}
+        share = n_items / max(1, self.n_samples * self.n_features)
+        self.held, self.fixed_mem, self.in_memory = 8 + int(24 * min(1.0, share)) + 1, 0, False
+
+    def _add(self, start: int, length: int) -> int:
+        """Take the lines of one piece; the number of their items."""
+        from sklearn.datasets import load_svmlight_file
+
+        try:
+            found, labels = load_svmlight_file(
+                self._path, n_features=LARGEST + 1, zero_based=True, offset=start, length=length
+            )[:2]
+        except (ValueError, OverflowError, OSError) as error:
+            raise SourceError(f"{self._path} cannot be read as libsvm: {error}") from None
+        if not found.shape[0]:
+            return 0
+        top = int(found.indices.max()) + 1 if found.nnz else 0
+        self._lowest = min(self._lowest, int(found.indices.min()) if found.nnz else LARGEST)
+        found.resize((found.shape[0], top))
+        self._spill.add(self.n_samples, found)
+        self._labels.append(labels)
+        self.n_samples += found.shape[0]
+        return int(found.nnz)
+
+    def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        for first in range(0, self.n_features, n_features):
+            n_here = min(n_features, self.n_features - first)
+            values = np.zeros((n_here, self.n_samples))
+            self._spill.read_into(first + self._shift, values)
+            yield ColumnBlock(first, values, np.full(n_here, NUMERIC, np.uint8))
+
+    def read(self, feature_ids: np.ndarray) -> np.ndarray:
+        return read_from_blocks(self, feature_ids)
+
+    def column(self, name: str) -> np.ndarray:
+        if name != "label":
+            raise SourceError(f"the target {name!r}: {self._path} has only 'label', and no file.")
+        return np.concatenate(self._labels)
+
+    def close(self) -> None:
+        self._spill.close()
+
+
+def open_libsvm(path: Path, wanted: Wanted) -> LibsvmSource:
+    return LibsvmSource(path, wanted)

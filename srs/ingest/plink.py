@@ -1,0 +1,105 @@
+"""PLINK 1 files (.bed with .bim and .fam beside it), read by bed-reader in blocks of variants.
+
+A dosage counts allele 1 of the .bim file. Targets are `phenotype` and `sex` of the .fam file;
+others come from a table (`srs.ingest.join`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from srs.errors import SourceError
+from srs.ingest.block import Wanted
+from srs.ingest.extras import require
+from srs.ingest.genotypes import GenotypeSource, describe_places, name_variants
+from srs.ingest.hdf5 import file_record
+
+UNKNOWN = ("-9", "NA", "nan", "NaN", "")
+UNUSED = ("father", "mother", "cm_position", "allele_1", "allele_2")
+VARIANT_MEM = 600  # while .bim is read: its fields as text of equal width, and as names
+READ_MEM = 32 << 20  # buffers of bed-reader's threads
+
+
+def open_plink(path: Path, wanted: Wanted) -> GenotypeSource:
+    bed = open_bed(path, unused=UNUSED)
+    if wanted.orientation != "samples":
+        raise SourceError(f"{path} says itself what its samples are: leave out the orientation.")
+    try:
+        n_samples, n_features = bed.shape
+        record = file_record("plink", path, wanted) | {"targets": list(wanted.columns)}
+
+        def fetch(first: int, stop: int) -> np.ndarray:
+            try:
+                read = bed.read(np.s_[:, first:stop], dtype="int8", order="F")
+            except Exception as error:
+                raise SourceError(f"{path} cannot be read: {_say(error)}") from None
+            turned: np.ndarray = read.T
+            return turned
+
+        source = GenotypeSource(
+            (n_samples, n_features), fetch, lambda name: read_fam(bed, name, path), record,
+            held=2, fixed_mem=VARIANT_MEM * n_features + READ_MEM,
+        )  # fmt: skip
+        contigs, positions = bed.chromosome.tolist(), bed.bp_position
+        source.names = name_variants(bed.sid.tolist(), contigs, positions)
+        source.annotations = describe_places(contigs, positions)
+        source.sample_ids = sample_ids(bed)
+    except SourceError:
+        raise
+    except Exception as error:
+        raise SourceError(f"{path} cannot be read: {_say(error)}") from None
+    return source
+
+
+def open_bed(path: Path, unused: tuple[str, ...] = ()) -> Any:
+    """The opened files; a missing or damaged one is a SourceError."""
+    bed_reader = require("bed_reader", str(path))
+    for suffix in (".bim", ".fam"):
+        if not path.with_suffix(suffix).is_file():
+            raise SourceError(f"{path.with_suffix(suffix)} is missing, which belongs to {path}.")
+    try:
+        bed = bed_reader.open_bed(path, properties=dict.fromkeys(unused))
+        n_bytes = 3 + -(-bed.iid_count // 4) * bed.sid_count
+    except Exception as error:
+        raise SourceError(f"{path} cannot be read as a .bed file: {_say(error)}") from None
+    if path.stat().st_size != n_bytes:
+        raise SourceError(
+            f"{path} has {path.stat().st_size} bytes instead of the {n_bytes} that its .bim and "
+            f".fam ask for."
+        )
+    return bed
+
+
+def _say(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".") + "."
+
+
+def sample_ids(bed: Any) -> list[str]:
+    """Individual ids, with the family before them where they are not unique alone."""
+    ids: list[str] = bed.iid.tolist()
+    if len(set(ids)) == len(ids):
+        return ids
+    return [f"{family}_{one}" for family, one in zip(bed.fid.tolist(), ids, strict=True)]
+
+
+def read_fam(bed: Any, name: str, path: Path) -> pd.Series[Any]:
+    """`phenotype` or `sex` of the samples; unknown ones are missing."""
+    if name == "sex":
+        return pd.Series([{1: "male", 2: "female"}.get(s) for s in bed.sex.tolist()], name=name)
+    if name != "phenotype":
+        raise SourceError(
+            f"the target {name!r}: {path.with_suffix('.fam')} has only 'phenotype' and 'sex'; give "
+            f"others in a table (--table)."
+        )
+    texts = [str(text) for text in bed.pheno.tolist()]
+    if set(texts) <= {"0", "1", "2", *UNKNOWN}:
+        return pd.Series([{"1": "control", "2": "case"}.get(t) for t in texts], name=name)
+    try:
+        numbers = [np.nan if text in UNKNOWN else float(text) for text in texts]
+    except ValueError as error:
+        raise SourceError(f"a phenotype of {path.with_suffix('.fam')}: {error}.") from None
+    return pd.Series(numbers, name=name)

@@ -1,0 +1,88 @@
+"""The compose file: valid, and as closed as it says. Its commands run in test_compose_runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.deploy.tools import DEPLOY, ROOT, run_script, run_tool
+
+FILE = DEPLOY / "compose" / "compose.yaml"
+COMPOSE = yaml.safe_load(FILE.read_text())
+SERVICES = COMPOSE["services"]
+LASTING = {name: part for name, part in SERVICES.items() if name != "certificates"}
+
+
+def test_the_file_is_valid():
+    done = run_tool("check-jsonschema", "--builtin-schema", "vendor.compose-spec", FILE)
+    assert done.returncode == 0, done.stdout
+
+
+def test_only_the_service_is_reachable():
+    """Guards the scheduler, which runs what it is sent: it is in no network that users reach."""
+    published = {name: part["ports"] for name, part in SERVICES.items() if "ports" in part}
+    assert published == {"service": ["127.0.0.1:8000:8000"]}
+    closed = {name for name, network in COMPOSE["networks"].items() if network.get("internal")}
+    for name in ("scheduler", "worker", "database"):
+        assert set(SERVICES[name]["networks"]) <= closed
+    assert not set(SERVICES["database"]["networks"]) & set(SERVICES["worker"]["networks"])
+    for name in ("scheduler", "worker"):
+        addresses = [a for a in SERVICES[name]["command"] if a.startswith("--dashboard-address")]
+        assert all("=127.0.0.1:" in address for address in addresses)
+        assert len(addresses) == 1
+
+
+def test_all_inside_is_tls():
+    assert "--protocol=tls" in SERVICES["scheduler"]["command"]
+    assert "tls://scheduler:8786" in SERVICES["worker"]["command"]
+    environment = SERVICES["service"]["environment"]
+    assert environment["SRS_SCHEDULER"] == "tls://scheduler:8786"
+    for name, folder in (("scheduler", "/tls/scheduler"), ("worker", "/tls/worker")):
+        given = {a.partition("=")[2] for a in SERVICES[name]["command"] if a.startswith("--tls")}
+        assert given == {f"{folder}/{part}.pem" for part in ("ca", "cert", "key")}
+    for name in ("service", "scheduler", "worker"):
+        assert f"tls-{name}:/tls/{name}:ro" in SERVICES[name]["volumes"]
+        assert f"tls-{name}:/tls/{name}" in SERVICES["certificates"]["volumes"]
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_each_part_is_watched_and_bounded(name: str):
+    part = LASTING[name]
+    assert part["restart"] == "always"
+    assert part["healthcheck"]["test"][0] == "CMD"
+    assert part["read_only"]
+    assert part["cap_drop"] == ["ALL"]
+    assert part["deploy"]["resources"]["limits"]["memory"]
+    assert re.search(r":\d+\.\d+[.\d]*(-\w+)?$", part["image"]), "a pinned image"
+
+
+def test_prepare_gives_all_that_the_file_asks_for(copied: Path):
+    """Memory of containers > Dask's limit > what a job may ask for; the password stays."""
+    script, written = copied / "compose" / "prepare", copied / "compose" / ".env"
+    run_script(script)
+    first = read_env(written)
+    wanted = set(re.findall(r"\$\{(\w+)", FILE.read_text())) - {"SRS_BASE_URL"}
+    assert set(first) >= wanted
+    assert written.stat().st_mode & 0o077 == 0
+    run_script(script, "--memory", "4GB", "--workers", "3", "--stores", copied)
+    second = read_env(written)
+    assert second["POSTGRES_PASSWORD"] == first["POSTGRES_PASSWORD"]
+    assert len(first["POSTGRES_PASSWORD"]) == 48
+    assert (second["WORKERS"], second["STORES"]) == ("3", str(copied))
+    for given in (first, second):
+        sizes = [int(given[n]) for n in ("WORKER_CONTAINER", "WORKER_LIMIT", "SRS_MAX_MEMORY")]
+        assert sizes == sorted(sizes, reverse=True)
+        assert int(given["SERVICE_CONTAINER"]) > int(given["SRS_MAX_MEMORY"])
+    run_script(script, "--colour", "blue", code=2)
+
+
+def read_env(path: Path) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in path.read_text().splitlines())
+
+
+def test_secrets_are_not_tracked():
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    assert "deploy/compose/.env*" in ignored

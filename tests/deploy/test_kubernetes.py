@@ -1,0 +1,241 @@
+"""Manifests: valid for the API, sized after `--memory`, closed but for what is listed.
+
+Overlays are rendered with `kubectl kustomize`; where it is missing, the files they are made of are
+still validated. No cluster runs here.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from deploy import sizes
+from service.jobs import JobStatus
+from service.metrics import Metrics
+from service.routes.health import router
+from srs.executors.launch import LEAST_FACTOR
+from srs.memory import parse_bytes
+from tests.deploy.tools import DEPLOY, read_resources, run_script
+
+FOLDER = DEPLOY / "kubernetes"
+OVERLAYS = ("small", "large", "own-postgres")
+LATEST = kubernetes_validate.latest_version()
+WHOLE = [
+    path for path in sorted(FOLDER.rglob("*.yaml"))
+    if path.parent.name in ("base", "postgres", "autoscaling")
+    and path.name not in ("kustomization.yaml", "prometheus-adapter.yaml")
+]  # fmt: skip
+
+
+def check(resource: dict[str, Any]) -> None:
+    """Raises if a resource has a wrong or an unknown field."""
+    kubernetes_validate.validate(resource, LATEST, strict=True)
+
+
+@pytest.mark.parametrize("path", WHOLE, ids=lambda p: p.stem)
+def test_files_are_valid(path: Path):
+    for resource in read_resources(path.read_text()):
+        check(resource)
+
+
+def test_a_wrong_field_is_seen():
+    resource = read_resources((FOLDER / "base" / "worker.yaml").read_text())[0]
+    resource["spec"]["template"]["spec"]["restartpolicy"] = "Always"
+    with pytest.raises(kubernetes_validate.ValidationError):
+        check(resource)
+
+
+@cache
+def render(overlay: str) -> list[dict[str, Any]]:
+    if shutil.which("kubectl") is None:
+        pytest.skip("kubectl (1.27 or later) is not installed")
+    done = subprocess.run(
+        ["kubectl", "kustomize", FOLDER / "overlays" / overlay], capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return read_resources(done.stdout)
+
+
+def named(resources: list[dict[str, Any]], kind: str, name: str) -> dict[str, Any]:
+    (found,) = [r for r in resources if (r["kind"], r["metadata"]["name"]) == (kind, name)]
+    return found
+
+
+def pods(resources: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Specs of pods by their component."""
+    made = [r["spec"]["template"] for r in resources if r["kind"] in ("Deployment", "StatefulSet")]
+    return {pod["metadata"]["labels"]["component"]: pod["spec"] for pod in made}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_overlays_are_valid(overlay: str):
+    resources = render(overlay)
+    for resource in resources:
+        check(resource)
+        assert resource["kind"] == "Namespace" or resource["metadata"]["namespace"] == "srs"
+    database = set() if overlay == "own-postgres" else {"database"}
+    assert set(pods(resources)) == {"service", "scheduler", "worker"} | database
+    budgets = {r["metadata"]["name"] for r in resources if r["kind"] == "PodDisruptionBudget"}
+    assert budgets == {"srs-service", "srs-worker"}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_pods_are_restricted(overlay: str):
+    for spec in pods(render(overlay)).values():
+        assert spec["restartPolicy"] == "Always"
+        assert spec["automountServiceAccountToken"] is False
+        assert spec["securityContext"]["runAsNonRoot"] is True
+        (container,) = spec["containers"]
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }  # fmt: skip
+        assert container["livenessProbe"]
+        assert re.search(r":\d+\.\d+\.?\d*(-\w+)?$", container["image"])
+
+
+# -- memory -----------------------------------------------------------------------------------
+
+
+def quantity(text: str) -> int:
+    return parse_bytes(re.sub(r"i$", "iB", text))
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_container_limit_is_above_dasks_and_that_above_ours(overlay: str):
+    """Guards against a worker that Dask pauses, or the system kills, while it keeps its promise."""
+    of = pods(render(overlay))
+    service, worker = of["service"]["containers"][0], of["worker"]["containers"][0]
+    settings = {e["name"]: e.get("value") for e in service["env"]}
+    memory = int(settings["SRS_MAX_MEMORY"])
+    limit = int({e["name"]: e["value"] for e in worker["env"]}["WORKER_LIMIT"])
+    assert "--memory-limit=$(WORKER_LIMIT)" in worker["args"]
+    resources = worker["resources"]
+    assert quantity(resources["limits"]["memory"]) > limit > memory
+    assert limit >= LEAST_FACTOR * memory
+    assert memory < quantity(resources["requests"]["memory"]) < limit
+    held = sizes.Sizes(memory, 1, int(settings["SRS_MAX_FEATURES"]), 1).job_mem
+    assert quantity(service["resources"]["requests"]["memory"]) > held >= memory
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_sizes_are_those_that_the_script_writes(overlay: str):
+    text = (FOLDER / "overlays" / overlay / "sizes.yaml").read_text()
+    options = text.splitlines()[0].partition("deploy/sizes.py ")[2].split()
+    assert sizes.main(options) == text
+
+
+# -- who talks to whom ------------------------------------------------------------------------
+
+
+def may_reach(
+    resources: list[dict[str, Any]], source: dict[str, str] | None, target: str, port: int,
+    namespace: dict[str, str] | None = None,
+) -> bool:  # fmt: skip
+    """Whether policies let pods with labels `source` (None: of another namespace) in."""
+    for policy in (r["spec"] for r in resources if r["kind"] == "NetworkPolicy"):
+        wanted = policy["podSelector"].get("matchLabels", {})
+        if "Ingress" not in policy["policyTypes"] or wanted not in ({}, {"component": target}):
+            continue
+        for rule in policy.get("ingress", ()):
+            if port not in [p["port"] for p in rule["ports"]]:
+                continue
+            for peer in rule["from"]:
+                if source is not None and peer.get("podSelector", {}).get("matchLabels") == source:
+                    return True
+                inside = peer.get("namespaceSelector", {}).get("matchLabels")
+                if source is None and inside is not None and inside == namespace:
+                    return True
+    return False
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_only_service_and_workers_reach_the_scheduler(overlay: str):
+    resources = render(overlay)
+    nothing = named(resources, "NetworkPolicy", "srs-nothing")["spec"]
+    assert nothing == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    reaching = {
+        (source, target)
+        for source in ("service", "scheduler", "worker", "database")
+        for target, port in (("scheduler", 8786), ("worker", 9000), ("service", 8000),
+                             ("database", 5432))
+        if may_reach(resources, {"component": source}, target, port)
+    }  # fmt: skip
+    inside = {("service", "scheduler"), ("worker", "scheduler"), ("scheduler", "worker"),
+              ("worker", "worker")}  # fmt: skip
+    assert reaching == inside | (set() if overlay == "own-postgres" else {("service", "database")})
+    allowed = {"srs-access": "true"}
+    outside = [t for t, port in (("scheduler", 8786), ("worker", 9000), ("service", 8000),
+                                 ("database", 5432))
+               if may_reach(resources, None, t, port, allowed)]  # fmt: skip
+    assert outside == ["service"]
+
+
+def test_dask_listens_where_policies_expect_it():
+    of = pods([r for path in WHOLE for r in read_resources(path.read_text())])
+    worker, scheduler = of["worker"]["containers"][0], of["scheduler"]["containers"][0]
+    assert {"--worker-port=9000", "--nanny-port=9001"} <= set(worker["args"])
+    assert {"--protocol=tls", "--port=8786", "--no-dashboard"} <= set(scheduler["args"])
+    for container in (worker, scheduler):
+        (address,) = [a for a in container["args"] if a.startswith("--dashboard-address")]
+        assert "=127.0.0.1:" in address
+
+
+# -- probes, figures, secrets -----------------------------------------------------------------
+
+
+def test_probes_ask_routes_that_are_there():
+    paths = {route.path for route in router.routes}  # type: ignore[attr-defined]
+    text = (FOLDER / "base" / "service.yaml").read_text()
+    asked = set(re.findall(r"path: (/\w+),", text))
+    assert asked == {"/healthz", "/readyz"}
+    assert asked <= paths
+
+
+def test_the_autoscaler_reads_a_figure_that_the_service_gives():
+    folder = FOLDER / "components" / "autoscaling"
+    (rule,) = yaml.safe_load((folder / "prometheus-adapter.yaml").read_text())["externalRules"]
+    scaler = read_resources((folder / "autoscaler.yaml").read_text())[0]["spec"]
+    assert scaler["metrics"][0]["external"]["metric"]["name"] == rule["name"]["as"]
+    assert scaler["minReplicas"] > 0
+    statuses = re.findall(r"[A-Z]{5,}", rule["metricsQuery"])
+    assert statuses == ["QUEUED", "RUNNING", "CANCELLING"]
+    shown = Metrics().render({JobStatus(s).value: 1 for s in statuses}, []).decode()
+    for status in statuses:
+        assert f'srs_jobs{{status="{status}"}} 1.0' in shown
+    if shutil.which("kubectl"):
+        worker = named(render("large"), "Deployment", "srs-worker")
+        assert "replicas" not in worker["spec"], "or every apply would undo the autoscaler"
+
+
+@pytest.mark.parametrize("given", [(), ("postgresql://me:secret@db.example.org/srs",)])
+def test_secrets_hold_what_pods_name(given: tuple[str, ...]):
+    done = run_script(FOLDER / "make-secrets", *given)
+    made = read_resources(done.stdout)
+    for secret in made:
+        check(secret)
+    keys = {s["metadata"]["name"]: s["data"] for s in made}
+    url = base64.b64decode(keys["srs-database"]["url"]).decode()
+    assert url.startswith("postgresql://srs:") if not given else url == given[0]
+    assert base64.b64decode(keys["srs-tls-worker"]["ca.pem"]).startswith(b"-----BEGIN CERT")
+    text = "".join(path.read_text() for path in WHOLE if not given or path.stem != "postgres")
+    for name in re.findall(r"secretName: ([\w-]+)", text):
+        assert set(keys[name]) == {"ca.pem", "cert.pem", "key.pem"}
+    for name, key in re.findall(r"secretKeyRef: {name: ([\w-]+), key: (\w+)}", text):
+        assert key in keys[name]
+
+
+def test_certificates_are_renewed_without_a_new_password():
+    made = read_resources(run_script(FOLDER / "make-secrets", "--tls").stdout)
+    names = [secret["metadata"]["name"] for secret in made]
+    assert names == ["srs-tls-service", "srs-tls-scheduler", "srs-tls-worker"]

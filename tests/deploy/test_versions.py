@@ -1,0 +1,74 @@
+"""Written promises of `deploy/`: versions, settings, figures, commands and links exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from service.metrics import Metrics
+from service.settings import PREFIX, Settings
+from tests.deploy.tools import DEPLOY, ROOT
+
+VERSION = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(), re.M)[1]  # type: ignore[index]
+STATED = {
+    "docker/Dockerfile": (r"-t srs:(\S+)", r'image\.version="(.+?)"'),
+    "compose/compose.yaml": (r"image: srs:(\S+)",),
+    "kubernetes/base/kustomization.yaml": (r"newTag: (\S+)", r"kubernetes.io/version: (\S+)"),
+    "slurm/select.sbatch": (r"version (\d[\d.]*\d)",),
+    "systemd/srs.service": (r"version (\d[\d.]*\d)",),
+    "README.md": (r"version (\d[\d.]*\d)", r"srs:(\d[\d.]*\d)"),
+}
+TEXTS = [
+    path for path in sorted(DEPLOY.rglob("*"))
+    if path.is_file() and path.suffix != ".pyc" and not path.name.startswith(".env")
+]  # fmt: skip
+# Read by scripts of `deploy/`, not by the service.
+OF_SCRIPTS = {"SRS_CLUSTER_CONFIG", "SRS_MAKE_CERTIFICATES", "SRS_TLS"}
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_versions_are_those_of_the_package(name: str):
+    text = (DEPLOY / name).read_text()
+    for pattern in STATED[name]:
+        found = re.findall(pattern, text)
+        assert found, pattern
+        assert set(found) == {VERSION}, f"{name}: {found}"
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda p: str(p.relative_to(DEPLOY)))
+def test_settings_exist(path: Path):
+    known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | OF_SCRIPTS
+    named = set(re.findall(r"\bSRS_[A-Z_]+[A-Z]\b", path.read_text()))
+    assert named <= known, named - known
+
+
+@pytest.mark.parametrize("name", ["README.md", "OPERATIONS.md"])
+def test_links_commands_and_figures_exist(name: str):
+    text = (DEPLOY / name).read_text()
+    for link in re.findall(r"\]\((?!http|#)([^)#]+)", text):
+        assert (DEPLOY / link).exists(), link
+    for path in re.findall(r"\bdeploy/[\w./-]*\w", text):
+        assert (ROOT / path).exists(), path
+    metrics = Metrics()
+    metrics.count_request("GET", "/", 200, 0.1)
+    shown = metrics.render({}, [("running", 0), ("streams", 0)]).decode()
+    given = {
+        sample.name for family in text_string_to_metric_families(shown) for sample in family.samples
+    } | {"srs_jobs", "srs_jobs_active"}
+    named = set(re.findall(r"\bsrs_[a-z_]+[a-z]\b", text))
+    assert named <= given, named - given
+    commands = set(
+        re.findall(r"(?:^|`|bin/)srs (serve|select|plan|keys \w+)(.*?)(?:`|$)", text, re.M)
+    )
+    for command, rest in commands:
+        shown = subprocess.run(
+            [sys.executable, "-m", "srs.cli", *command.split(), "--help"], check=True,
+            capture_output=True, text=True,
+        ).stdout  # fmt: skip
+        for option in re.findall(r"--[a-z][\w-]+", rest):
+            assert option in shown, f"srs {command} has no {option}"

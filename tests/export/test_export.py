@@ -1,0 +1,136 @@
+"""What a run selected, written in the formats that data came in and read by their libraries."""
+
+import anndata
+import nibabel
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from bed_reader import open_bed, to_bed
+
+import srs
+from srs.errors import InputError
+from tests.cli.conftest import invoke
+
+N, P = 240, 60
+RNG = np.random.default_rng(12)
+DOSAGE = RNG.integers(0, 3, size=(N, P)).astype(float)
+Y = (DOSAGE[:, 3] + DOSAGE[:, 41] + RNG.normal(size=N) / 4 > 2).astype(int)
+DOSAGE[2, 3] = np.nan
+
+
+def run(source, folder, **options):
+    """Ingest and select; the folder of the run and its relevant names."""
+    store = srs.ingest(source, folder / "s.zarr", **options)
+    result = srs.select(store, max_trees=60, seed=0)
+    result.save(folder / "run")
+    assert len(result.relevant_ids) == 2
+    return folder / "run", store
+
+
+def test_tables(tmp_path):
+    frame = pd.DataFrame(DOSAGE, columns=[f"g{i}" for i in range(P)]).rename(columns={"g3": "=3"})
+    frame["g41"] = frame["g41"].map({0: "low", 1: "mid", 2: "high"})
+    frame.index = [f"s{i}" for i in range(N)]
+    folder, _ = run(frame, tmp_path, target={"y": np.where(Y, "case", "control")})
+    assert invoke("export", folder, "--to", "csv").strip() == f"Written: {folder / 'selected.csv'}"
+    back = pd.read_csv(folder / "selected.csv")
+    assert back.columns.tolist() == ["sample_id", "y", "'=3", "g41"]
+    np.testing.assert_array_equal(back["'=3"], DOSAGE[:, 3])
+    assert back["g41"].tolist() == frame["g41"].tolist()
+    assert back["y"][:4].tolist() == np.where(Y, "case", "control")[:4].tolist()
+    path = srs.export(folder, "parquet", tmp_path / "x.parquet")
+    table = pq.read_table(path).to_pandas()
+    assert table["=3"].isna().sum() == 1
+    assert table["sample_id"][7] == "s7"
+    with pytest.raises(InputError, match="exists already"):
+        srs.export(folder, "csv")
+    for to, message in (("xlsx", "no format 'xlsx'"), ("nifti", "no voxels")):
+        with pytest.raises(InputError, match=message):
+            srs.export(folder, to, tmp_path / "no")
+
+
+def test_a_part_of_the_samples(tmp_path):
+    store = srs.ingest(DOSAGE, tmp_path / "s.zarr", target=Y)
+    chosen = np.arange(0, N, 2)[:110]
+    result = srs.select(store, samples=chosen, max_trees=60)
+    path = srs.export(result, "csv", tmp_path / "x.csv")
+    back = pd.read_csv(path)
+    np.testing.assert_array_equal(back["f41"], DOSAGE[chosen, 41])
+    assert back["sample_id"].tolist() == chosen.tolist()
+    with pytest.raises(InputError, match="is another store"):
+        srs.export(result, "csv", tmp_path / "y.csv", store=srs.ingest(DOSAGE[:, 1:], target=Y))
+    (tmp_path / "s.zarr").rename(tmp_path / "moved.zarr")
+    with pytest.raises(InputError, match="is not there: say where"):
+        srs.export(result, "csv", tmp_path / "y.csv")
+    moved = srs.export(result, "csv", tmp_path / "y.csv", store=tmp_path / "moved.zarr")
+    assert moved.read_text() == path.read_text()
+
+
+@pytest.mark.parametrize("suffix", [".h5ad", ".zarr"])
+def test_anndata(suffix, tmp_path):
+    kinds = pd.Index(["case", "control"], dtype=object)
+    index = pd.Index([f"c{i}" for i in range(N)], dtype=object)
+    obs = pd.DataFrame({"state": pd.Categorical.from_codes(1 - Y, kinds), "depth": Y * 2.5},
+                       index=index)  # fmt: skip
+    var = pd.DataFrame({"length": np.arange(P)}, index=pd.Index(map(str, range(P)), dtype=object))
+    cells = anndata.AnnData(np.nan_to_num(DOSAGE), obs=obs, var=var)
+    source = tmp_path / f"cells{suffix}"
+    cells.write_h5ad(source) if suffix == ".h5ad" else cells.write_zarr(source)
+    folder, _ = run(source, tmp_path, target="obs:state")
+    path = srs.export(folder, "h5ad")
+    back = anndata.read_h5ad(path)
+    assert back.var_names.tolist() == ["3", "41"]
+    assert back.obs_names.tolist() == list(index)
+    assert back.obs["state"].tolist() == obs["state"].tolist()
+    np.testing.assert_array_equal(back.obs["depth"], Y * 2.5)
+    np.testing.assert_array_equal(back.X[:, 1], DOSAGE[:, 41])
+    assert (back.var["q_value"] <= 0.1).all()
+    for _ in range(2):  # again replaces what was added before
+        invoke("export", folder, "--to", "h5ad", "--into", source)
+    again = anndata.read_h5ad(source) if suffix == ".h5ad" else anndata.read_zarr(source)
+    assert again.var.columns.tolist() == [
+        "length", "srs_relevant", "srs_p_value", "srs_q_value", "srs_importance",
+    ]  # fmt: skip
+    assert np.flatnonzero(again.var["srs_relevant"]).tolist() == [3, 41]
+    np.testing.assert_array_equal(again.X, cells.X)
+
+
+def test_variants(tmp_path):
+    to_bed(tmp_path / "g.bed", DOSAGE, properties={
+        "iid": [f"i{i}" for i in range(N)], "sid": [f"rs{i}" for i in range(P)],
+        "chromosome": ["7"] * P, "bp_position": np.arange(P) * 5, "allele_1": ["A"] * P,
+        "pheno": [str(1 + y) if i else "-9" for i, y in enumerate(Y)],
+    })  # fmt: skip
+    folder, store = run(tmp_path / "g.bed", tmp_path, target="phenotype")
+    with open_bed(srs.export(folder, "bed")) as bed:
+        assert bed.sid.tolist() == ["rs3", "rs41"]
+        assert bed.chromosome.tolist() == ["7", "7"]
+        assert bed.bp_position.tolist() == [15, 205]
+        assert bed.iid.tolist() == store.sample_ids == [f"i{i}" for i in range(1, N)]
+        assert bed.pheno.tolist() == [str(1 + y) for y in Y[1:]]
+        np.testing.assert_array_equal(bed.read(), DOSAGE[1:, [3, 41]])
+    page = (folder / "report.html").read_text()
+    assert "position" in page
+    assert ">205<" in page
+    result = srs.load_result(folder)
+    assert [row["contig"] for row in result.document["outcome"]["relevant"]] == ["7", "7"]
+    with pytest.raises(InputError, match="no voxels"):
+        srs.export(folder, "nifti")
+    with pytest.raises(InputError, match="does not exist"):
+        srs.export(folder, "h5ad", into=tmp_path / "no.h5ad")
+
+
+def test_a_map_of_voxels(tmp_path):
+    affine = np.diag([2.0, 2.0, 2.0, 1.0])
+    images = RNG.normal(size=(4, 5, 3, N)).astype(np.float32)
+    labels = (images[1, 2, 0] + images[3, 4, 2] > 0).astype(int)
+    nibabel.Nifti1Image(images, affine).to_filename(tmp_path / "x.nii")
+    mask = np.ones((4, 5, 3), np.uint8)
+    mask[0] = 0
+    nibabel.Nifti1Image(mask, affine).to_filename(tmp_path / "m.nii")
+    folder, _ = run(tmp_path / "x.nii", tmp_path, mask=tmp_path / "m.nii", target=labels)
+    written = nibabel.load(srs.export(folder, "nifti"))
+    found = np.argwhere(np.asarray(written.dataobj) > 0)
+    assert found.tolist() == [[1, 2, 0], [3, 4, 2]]
+    np.testing.assert_array_equal(written.affine, affine)

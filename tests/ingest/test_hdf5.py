@@ -1,0 +1,122 @@
+"""HDF5 datasets and MATLAB files, in both orientations; files that lead elsewhere are refused."""
+
+import h5py
+import numpy as np
+import pytest
+import scipy.io
+from scipy import sparse
+
+from srs.errors import MemoryBudgetError, SourceError
+from srs.ingest import ingest
+from srs.ingest.values import read_values
+from tests.ingest.make import ORIENTATIONS
+
+RNG = np.random.default_rng(5)
+VALUES = RNG.normal(size=(23, 31))
+VALUES[2, 3] = np.nan
+TARGET = np.arange(23) % 2
+EXPECTED = ingest(VALUES, target={"y": TARGET})
+
+
+def write(path, orientation, matlab=False, **options):
+    """A file as h5py writes it; MATLAB's has a block before it and matrices transposed."""
+    values = VALUES if (orientation == "samples") != matlab else np.ascontiguousarray(VALUES.T)
+    with h5py.File(path, "w", userblock_size=512 if matlab else 0) as file:
+        file.create_dataset("data/x", data=values, **options)
+        file["y"] = TARGET[None, :]
+    if matlab:
+        with path.open("r+b") as raw:
+            raw.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(116))
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": (5, 7), "compression": "gzip"}])
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+@pytest.mark.parametrize("suffix", [".h5", ".mat"])
+def test_datasets(suffix, orientation, options, tmp_path):
+    path = tmp_path / f"x{suffix}"
+    write(path, orientation, suffix == ".mat", **options)
+    store = ingest(path, tmp_path / "s.zarr", target="y", orientation=orientation)
+    assert store.fingerprint == EXPECTED.fingerprint
+    np.testing.assert_array_equal(read_values(store, [30, 3]), VALUES[:, [30, 3]])
+
+
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+@pytest.mark.parametrize("compressed", [False, True])
+def test_matlab_5(orientation, compressed, tmp_path):
+    path = tmp_path / "x.mat"
+    data = {"x": VALUES if orientation == "samples" else VALUES.T, "y": TARGET}
+    scipy.io.savemat(path, data, do_compression=compressed)
+    store = ingest(path, tmp_path / "s.zarr", target="y", orientation=orientation)
+    assert store.fingerprint == EXPECTED.fingerprint
+    np.testing.assert_array_equal(read_values(store, [30, 3]), VALUES[:, [30, 3]])
+    with pytest.raises(SourceError, match="no variable 'z'; matrices are x"):
+        ingest(path, dataset="z")
+
+
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+@pytest.mark.parametrize("version", [5, 7.3])
+def test_sparse_matrices_of_matlab(version, orientation, tmp_path):
+    path = tmp_path / "x.mat"
+    values = np.where(RNG.random((23, 31)) < 0.8, 0, VALUES)
+    matrix = sparse.csc_matrix(values if orientation == "samples" else values.T)
+    if version == 5:
+        scipy.io.savemat(path, {"x": matrix})
+    else:
+        with h5py.File(path, "w", userblock_size=512) as file:
+            group = file.create_group("x")
+            group.attrs["MATLAB_sparse"] = matrix.shape[0]
+            for name, part in (("data", "data"), ("ir", "indices"), ("jc", "indptr")):
+                group[name] = getattr(matrix, part)
+        with path.open("r+b") as raw:
+            raw.write(b"MATLAB 7.3 MAT-file".ljust(116))
+    assert ingest(path, orientation=orientation).fingerprint == ingest(values).fingerprint
+
+
+def test_the_data_must_be_named_where_there_is_a_choice(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["a"], file["b/c"], file["empty"] = VALUES, VALUES[:, :9], np.zeros((0, 4))
+    with pytest.raises(SourceError, match=r"2 matrices of numbers.*--dataset.*/a, /b/c"):
+        ingest(tmp_path / "x.h5")
+    assert ingest(tmp_path / "x.h5", dataset="b/c").n_features == 9
+    with pytest.raises(SourceError, match="no dataset 'd'; there are /a, /b/c"):
+        ingest(tmp_path / "x.h5", dataset="d")
+    with pytest.raises(SourceError, match=r"shape \(0, 4\)"):
+        ingest(tmp_path / "x.h5", dataset="empty")
+    (tmp_path / "no.h5").write_bytes(b"something else")
+    with pytest.raises(SourceError, match=r"no.h5 cannot be opened as HDF5"):
+        ingest(tmp_path / "no.h5")
+    (tmp_path / "no.mat").write_bytes(b"something else" * 30)
+    with pytest.raises(SourceError, match=r"no.mat cannot be read as a MATLAB file"):
+        ingest(tmp_path / "no.mat")
+
+
+def test_files_that_lead_elsewhere_are_refused(tmp_path):
+    """Guards secrets: a file must not make us read what its owner may not."""
+    secret = tmp_path / "secret.h5"
+    with h5py.File(secret, "w") as file:
+        file["x"] = VALUES
+    (tmp_path / "raw.bin").write_bytes(VALUES.tobytes())
+    with h5py.File(tmp_path / "link.h5", "w") as file:
+        file["deep/x"] = h5py.ExternalLink(str(secret), "x")
+    with h5py.File(tmp_path / "external.h5", "w") as file:
+        outside = [(str(tmp_path / "raw.bin"), 0, VALUES.nbytes)]
+        file.create_dataset("x", VALUES.shape, "f8", external=outside)
+    with h5py.File(tmp_path / "virtual.h5", "w") as file:
+        layout = h5py.VirtualLayout(VALUES.shape, "f8")
+        layout[:] = h5py.VirtualSource(secret, "x", VALUES.shape)
+        file.create_virtual_dataset("x", layout)
+    for name in ("link", "external", "virtual"):
+        for copy in (f"{name}.h5", f"{name}.h5ad"):
+            (tmp_path / copy).write_bytes((tmp_path / f"{name}.h5").read_bytes())
+            with pytest.raises(SourceError, match=r"another file|in other files"):
+                ingest(tmp_path / copy)
+
+
+def test_hollow_and_large_files_are_refused(tmp_path):
+    with h5py.File(tmp_path / "hollow.h5", "w") as file:
+        file.create_dataset("x", (10**6, 10**6), "f8", chunks=(1000, 1000))
+    with pytest.raises(SourceError, match="claims 8TB of values and stores 0B"):
+        ingest(tmp_path / "hollow.h5")
+    scipy.io.savemat(tmp_path / "x.mat", {"x": np.zeros((3000, 3000))}, do_compression=True)
+    with pytest.raises(MemoryBudgetError, match="takes 144MB while it is read"):
+        ingest(tmp_path / "x.mat", memory="320MB")

@@ -1,0 +1,84 @@
+"""PLINK files that bed-reader wrote: dosages, phenotypes, names and places of variants."""
+
+import numpy as np
+import pytest
+from bed_reader import to_bed
+
+from srs.errors import SourceError
+from srs.ingest import ingest
+from srs.ingest.values import read_values
+
+N, P = 29, 40
+
+
+def write(folder, pheno=None, **properties):
+    rng = np.random.default_rng(6)
+    dosage = rng.binomial(2, 0.4, size=(N, P)).astype(float)
+    dosage[rng.random((N, P)) < 0.1] = np.nan
+    known = {
+        "iid": [f"i{i}" for i in range(N)], "fid": ["fam"] * N,
+        "sid": [f"rs{i}" if i else "." for i in range(P)],
+        "chromosome": [str(1 + i // 20) for i in range(P)], "bp_position": np.arange(P) * 100,
+        "pheno": pheno or [str(1 + i % 2) for i in range(N)], "sex": 1 + np.arange(N) % 2,
+    }  # fmt: skip
+    to_bed(folder / "g.bed", dosage, properties=known | properties)
+    return folder / "g.bed", dosage
+
+
+def test_variants_become_the_same_store_as_the_array(tmp_path):
+    path, dosage = write(tmp_path)
+    store = ingest(path, tmp_path / "s.zarr", target="phenotype")
+    assert store.feature_names[:2] == ["1:0", "rs1"]
+    assert store.sample_ids[3] == "i3"
+    assert store.target().labels == ("case", "control")
+    plain = ingest(dosage, names=store.feature_names, sample_ids=store.sample_ids)
+    np.testing.assert_array_equal(store.feature_ids, plain.feature_ids)
+    np.testing.assert_array_equal(store.read_codes(range(P)), plain.read_codes(range(P)))
+    np.testing.assert_array_equal(store.n_levels, plain.n_levels)
+    np.testing.assert_array_equal(store.top_shares, plain.top_shares)
+    np.testing.assert_array_equal(read_values(store, [39, 0, 5]), dosage[:, [39, 0, 5]])
+    places = store.annotations()
+    assert [places["contig"].labels[c] for c in places["contig"].values[[0, 19, 20]]] == list("112")
+    assert places["position"].values[7] == 700
+
+
+def test_samples_of_unknown_phenotype_are_left_out(tmp_path):
+    pheno = [str(i / 10) for i in range(N)]
+    pheno[2], pheno[9] = "-9", "NA"
+    path, dosage = write(tmp_path, pheno)
+    store = ingest(path, tmp_path / "s.zarr", target="phenotype")
+    kept = [i for i in range(N) if i not in (2, 9)]
+    assert store.n_samples == N - 2
+    assert store.target().task == "regression"
+    assert any("missing in 2 samples, which were left out; the first is 'i2'" in notice
+               for notice in store.manifest.notices)  # fmt: skip
+    np.testing.assert_array_equal(read_values(store, [4, 11]), dosage[kept][:, [4, 11]])
+    assert ingest(path, target="sex").target().labels == ("female", "male")
+
+
+def test_categories_and_families(tmp_path):
+    path, dosage = write(tmp_path, iid=["x"] * N, fid=[f"F{i}" for i in range(N)])
+    store = ingest(path, categorical=["rs7"])
+    assert store.sample_ids[:2] == ["F0_x", "F1_x"]
+    assert store.labels(7) == ("0", "1", "2")
+    assert store.kinds[7] == 2
+    kept = ingest(path, tmp_path / "s.zarr", keep_values=True)
+    path.unlink()
+    np.testing.assert_array_equal(read_values(kept, [3]), dosage[:, [3]])
+
+
+def test_what_is_refused(tmp_path):
+    path, _ = write(tmp_path)
+    with pytest.raises(SourceError, match="has only 'phenotype' and 'sex'"):
+        ingest(path, target="height")
+    with pytest.raises(SourceError, match="says itself"):
+        ingest(path, orientation="features")
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(SourceError, match=r"has \d+ bytes instead of"):
+        ingest(path)
+    path.write_bytes(b"not a bed file")
+    with pytest.raises(SourceError, match=r"g\.bed"):
+        ingest(path)
+    path.with_suffix(".fam").unlink()
+    with pytest.raises(SourceError, match=r"g\.fam is missing"):
+        ingest(path)

@@ -1,0 +1,233 @@
+"""The page in a real browser, from a first dataset to the end of a job."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from srs.client import Client, Job
+from tests.client.conftest import LONG, SHORT
+from tests.client.stores import HOSTILE_NAME
+from tests.page.browser import PHONE, Browser, opened
+from tests.service.server import Server
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def done(client: Client) -> Job:
+    """A selection that has succeeded, of a dataset whose name is markup."""
+    dataset = client.datasets.register("small.zarr", name="<b>bold</b>")
+    return client.jobs.submit(dataset, **SHORT).wait(timeout=120)
+
+
+@pytest.fixture
+def calm(browser: Browser) -> Iterator[Browser]:
+    """Guards every test: scripts ran without errors and nothing was blocked."""
+    browser.errors()
+    yield browser
+    assert browser.errors() == []
+
+
+def wait_for_file(path: Path) -> bytes:
+    until = time.monotonic() + 30
+    while not path.exists():
+        assert time.monotonic() < until, f"no {path.name} in {list(path.parent.iterdir())}"
+        time.sleep(0.1)
+    return path.read_bytes()
+
+
+def test_from_a_dataset_to_its_features(calm: Browser) -> None:
+    """Register, look at the plan, submit, watch to the end, sort, search, download."""
+    calm.open("/datasets")
+    calm.click("Add a dataset")
+    calm.click_label("On the service")
+    calm.type("Path or address of the store", "small.zarr")
+    calm.click("Add")
+    calm.see(".rows .about", "2,000 features × 300 samples")
+    calm.click("Select features")
+    calm.see(".card", "allowed")  # the plan
+    calm.click("More settings")
+    calm.type("Memory", "512MB")
+    calm.type("Most trees", str(SHORT["max_trees"]))
+    calm.click("Start")
+    calm.see("h2", "Progress")
+    calm.see(".badge", "Done")
+    calm.see(".card", "Relevant features")
+    calm.see("tbody tr")
+    assert set(calm.column(1)) == {"f7", HOSTILE_NAME}
+    calm.see(".plots svg")
+    assert calm.run("return document.querySelectorAll('.plots svg[role=img]').length") == 5
+
+    calm.choose("Show", "All features")
+    calm.see(".foot", "1 to 25 of 2,000")
+    calm.click("Importance")
+    calm.see("th[aria-sort=ascending]", "Importance")
+    calm.click("Importance")
+    calm.see("th[aria-sort=descending]", "Importance")
+    calm.see("tbody tr:first-child", "Relevant")
+    shown = [float(text) for text in calm.column(5)]
+    assert shown == sorted(shown, reverse=True)
+    calm.click("Next")
+    calm.see(".foot", "26 to 50 of 2,000")
+    calm.type("Search", "f123")
+    calm.see(".foot", "1 to 11 of 11")
+    assert all("f123" in text for text in calm.column(1))
+
+    calm.click("CSV")
+    lines = wait_for_file(calm.downloads / "features.csv").decode().splitlines()
+    assert len(lines) == 2_001
+    calm.click("Parquet")
+    assert wait_for_file(calm.downloads / "features.parquet")[:4] == b"PAR1"
+    calm.click("JSON")
+    assert b'"srs-result"' in wait_for_file(calm.downloads / "result.json")
+
+
+def test_cancel_and_resume(calm: Browser, client: Client, done: Job) -> None:
+    job = client.jobs.submit(done.dataset_id, name="long one", **LONG)
+    calm.open("/jobs")
+    calm.click("long one")
+    calm.see(".card", "Features found")
+    calm.click("Cancel")
+    calm.see(".badge", "Cancelled")
+    calm.click("Resume")
+    calm.see(".badge", "Running")
+    assert job.refresh().status == "RUNNING"
+    calm.click("Cancel")
+    calm.see(".badge", "Cancelled")
+    calm.click("Delete")
+    calm.see("dialog", "cannot be brought back")
+    calm.see("dialog .bad").click()
+    calm.see("h1", "Jobs")
+    assert job.id not in {other.id for other in client.jobs.list()}
+
+
+def test_names_are_shown_and_never_run(calm: Browser, done: Job) -> None:
+    """Guards against HTML in names: as text in tables, plots, lists and titles."""
+    calm.open(f"/jobs/{done.id}")
+    calm.see("tbody tr", HOSTILE_NAME)
+    calm.see("svg .name", HOSTILE_NAME[:15])
+    calm.see("h1", "<b>bold</b>")
+    for path in ("/datasets", "/jobs", f"/explain?job={done.id}", "/select"):
+        calm.open(path)
+        calm.see("option" if path == "/select" else "bdi", "<b>bold</b>")
+    assert calm.run("return document.querySelectorAll('img, main b').length") == 0
+    assert "srs" in calm.driver.title
+
+
+def test_explain_what_was_found(calm: Browser, done: Job) -> None:
+    calm.open(f"/jobs/{done.id}")
+    calm.click("Explain")
+    calm.see("h1", "Explain")
+    calm.click_label("label-permutation")
+    calm.type("Trees", "50")
+    calm.click("Start")
+    calm.see(".badge", "Done")
+    calm.see("h2", "mda")
+    calm.see("svg .name", "f7")
+
+
+def test_an_upload_becomes_a_dataset(calm: Browser, tmp_path: Path) -> None:
+    rows = "\n".join(f"{i},{i % 7},{'a' if i % 2 else 'b'}" for i in range(60))
+    (tmp_path / "table.csv").write_text(f"one,two,group\n{rows}\n")
+    calm.open("/datasets/new")
+    calm.type("File", str(tmp_path / "table.csv"))
+    calm.type("Target: a column of it", "group")
+    calm.click("Add")
+    calm.see("h2", "The dataset is ready")
+    calm.see(".facts", "group")
+
+
+def test_what_does_not_work_is_said(browser: Browser, done: Job) -> None:
+    browser.open(f"/select?dataset={done.dataset_id}")
+    browser.see(".card", "allowed")
+    browser.type("Memory", "50MB")
+    browser.see(".notice.bad", "does not fit")
+    browser.open("/datasets/new")
+    browser.click_label("On the service")
+    browser.type("Path or address of the store", "../../etc")
+    browser.click("Add")
+    browser.see("[role=alert]", "There is no such path")
+    browser.open("/jobs/j_" + "0" * 32)
+    browser.see("[role=alert]", "o such")
+    browser.open("/nowhere")
+    browser.see("[role=alert]", "There is no such page")
+
+
+def test_by_keyboard_alone(calm: Browser, done: Job) -> None:
+    """Guards focus: a view starts at its title, links and the order of a table answer to keys."""
+    calm.open(f"/jobs/{done.id}")
+    calm.see("tbody tr")
+    assert calm.run("return document.activeElement.tagName") == "H1"
+    for _ in range(30):
+        calm.press_tab()
+        if calm.run("return document.activeElement.textContent") == "p-value":
+            break
+    calm.press_enter()
+    calm.see("th[aria-sort=ascending]", "p-value")
+
+
+def test_a_wrong_key_and_signing_out(service: Server) -> None:
+    with opened(service.url, PHONE) as phone:
+        phone.open("/datasets")
+        phone.type("API key", "srs_wrong")
+        phone.click("Sign in")
+        phone.see("[role=alert]", "not valid")
+        phone.sign_in(service.key)
+        assert phone.run("return document.cookie") == ""
+        phone.click("Sign out")
+        phone.see("h1", "Sign in")
+        phone.open("/jobs")
+        phone.see("h1", "Sign in")
+
+
+def test_every_view_is_accessible(service: Server, done: Job) -> None:
+    """axe on every view; nothing is wider than a phone but what scrolls by itself."""
+    views = ("/jobs", "/datasets", "/datasets/new", "/select", f"/jobs/{done.id}",
+             f"/explain?job={done.id}")  # fmt: skip
+    with opened(service.url, PHONE, dark=True) as phone:
+        phone.open("/jobs")
+        phone.see("h1", "Sign in")
+        found = {"sign in": phone.accessibility_problems()}
+        phone.sign_in(service.key)
+        for view in views:
+            phone.open(view)
+            phone.see("h1")
+            if view == "/select":
+                phone.see(".card")
+            if view.startswith("/jobs/"):
+                phone.see("svg")
+                phone.see("tbody tr")
+            found[view] = phone.accessibility_problems()
+            wide = phone.run("return document.documentElement.scrollWidth - innerWidth")
+            assert wide <= 0, view
+    assert {view: problems for view, problems in found.items() if problems} == {}
+
+
+def test_the_page_brings_all_it_needs(service: Server) -> None:
+    """Guards the policy, and that no file names another server or one that is missing."""
+    page = httpx.get(service.url + "/")
+    policy = page.headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+    names = {path.name for path in (ROOT / "service" / "page").iterdir()}
+    for name in names:
+        got = httpx.get(f"{service.url}/page/{name}")
+        assert got.status_code == 200
+        assert got.headers["x-content-type-options"] == "nosniff"
+        again = httpx.get(
+            f"{service.url}/page/{name}", headers={"If-None-Match": got.headers["etag"]}
+        )
+        assert again.status_code == 304
+        for used in re.findall(r'(?:from "\./|/page/)([\w.-]+)"', got.text):
+            assert used in names, f"{name} uses {used}"
+        assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|\beval\(", got.text)
+        for address in re.findall(r"https?://[\w.]+", got.text):
+            assert address in ("http://www.w3.org", "https://data.example.org"), address
+    for path in ("/page/..%2f__init__.py", "/page/nothing.js", "/page/"):
+        assert httpx.get(service.url + path).status_code == 404

@@ -1,0 +1,143 @@
+"""A real `srs serve` in a process of its own, and what tests do with it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from service.job_store import open_job_store
+
+ROOT = Path(__file__).resolve().parents[2]
+ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
+QUICK = {"memory": "512MB", "max_trees": 40}
+
+
+def free_port() -> int:
+    with socket.socket() as opened:
+        opened.bind(("127.0.0.1", 0))
+        return int(opened.getsockname()[1])
+
+
+class Server:
+    """One service; `start` and `kill` may be called again and again."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.key = ""
+        self._process: subprocess.Popen[str] | None = None
+        self._log = folder / "log"
+        self._env = {
+            **os.environ, "PYTHONPATH": str(ROOT), "SRS_DATA_DIR": str(folder / "data"),
+            "SRS_PORT": str(self.port), "SRS_RATE_LIMIT": "0",
+            **{f"SRS_{name.upper()}": str(value) for name, value in settings.items()},
+        }  # fmt: skip
+
+    def start(self) -> Server:
+        """Start it and wait until it answers."""
+        with self._log.open("a") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "srs.cli", "serve"], env=self._env, text=True,
+                stdout=subprocess.PIPE, stderr=log,
+            )  # fmt: skip
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if match := re.search(r"srs_[0-9a-f]{12}_\S+", line):
+                self.key = match[0]
+            if line.startswith(("API key", "keys")):
+                break
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                if httpx.get(f"{self.url}/healthz").status_code == 200:
+                    return self
+            except httpx.TransportError:
+                time.sleep(0.05)
+        raise AssertionError(f"the service did not start: {self.log()}")
+
+    def log(self) -> str:
+        return self._log.read_text()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        self._end(signal.SIGTERM)
+
+    def _end(self, number: int) -> None:
+        if self._process is not None:
+            self._process.send_signal(number)
+            self._process.wait(60)
+            assert self._process.stdout is not None
+            self._process.stdout.close()
+            self._process = None
+
+    def run(self, *command: str) -> str:
+        """A command of `srs` with the settings of this service."""
+        return subprocess.run(
+            [sys.executable, "-m", "srs.cli", *command], env=self._env, text=True,
+            capture_output=True, check=True,
+        ).stdout  # fmt: skip
+
+    def client(self, key: str | None = None, **options: Any) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {key or self.key}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=60, **options)
+
+    def new_key(
+        self, user: str, scopes: tuple[str, ...] = ("read", "write"), days: float | None = None
+    ) -> str:
+        """What `srs keys create` does, without starting a program for it."""
+        store = open_job_store(self._env.get("SRS_DATABASE_URL"), self.folder / "data", 2)
+        try:
+            return store.keys.create(user, "", scopes, days)[1]
+        finally:
+            store.close()
+
+
+def register(client: httpx.Client, store: str) -> str:
+    """Register a store; the id of the dataset."""
+    answer = client.post("/v1/datasets", json={"name": store, "store": store})
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])
+
+
+def select_request(dataset_id: str, **settings: Any) -> dict[str, Any]:
+    return {"kind": "select", "dataset_id": dataset_id, "settings": {**QUICK, **settings}}
+
+
+def submit(client: httpx.Client, dataset_id: str, **settings: Any) -> str:
+    """Submit a selection; its id."""
+    answer = client.post("/v1/jobs", json=select_request(dataset_id, **settings))
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["id"])
+
+
+def wait_for(client: httpx.Client, job_id: str, *statuses: str, seconds: float = 90) -> Any:
+    """The job, once it has one of the statuses (by default: has ended)."""
+    deadline = time.monotonic() + seconds
+    while True:
+        job = client.get(f"/v1/jobs/{job_id}").json()
+        if job["status"] in (statuses or ENDED):
+            return job
+        assert time.monotonic() < deadline, job
+        time.sleep(0.05)
+
+
+def without_measured(document: dict[str, Any]) -> dict[str, Any]:
+    """What must be equal in equal runs."""
+    return {name: value for name, value in document.items() if name != "measured"}

@@ -1,0 +1,48 @@
+"""Tables of any earlier version are brought up to date, by one of several replicas."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from service.errors import Unavailable
+from service.job_store import JobStore
+from service.job_store.jobs import QueueLimits, Submission
+from service.job_store.migrations import STEPS, migrate, read_version
+from service.jobs import JobKind
+
+NEXT = ("ALTER TABLE jobs ADD COLUMN colour TEXT", "UPDATE jobs SET colour = 'blue'")
+
+
+def test_a_later_step_keeps_what_is_there(database):
+    migrate(database)
+    store = JobStore(database)
+    wanted = Submission("ann", JobKind.SELECT, "", {}, "d_1")
+    job, _ = store.jobs.submit(wanted, QueueLimits(9, 9))
+    migrate(database, (*STEPS, NEXT))
+    with database.transaction() as look:
+        assert read_version(look) == len(STEPS) + 1
+        assert look.one("SELECT colour FROM jobs WHERE id = :id", id=job.id) == {"colour": "blue"}
+    assert store.jobs.get(job.id, "ann") == job
+
+
+def test_a_step_that_fails_changes_nothing(database):
+    migrate(database)
+    with pytest.raises(Exception, match="nothing_like_this"):
+        migrate(database, (*STEPS, (NEXT[0], "UPDATE nothing_like_this SET a = 1")))
+    with database.transaction() as look:
+        assert read_version(look) == len(STEPS)
+        assert "colour" not in (look.one("SELECT count(*) AS n, max(id) AS id FROM jobs") or {})
+    migrate(database, (*STEPS, NEXT))
+
+
+def test_replicas_that_start_together_migrate_once(database):
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(lambda _: migrate(database), range(4))) == {len(STEPS)}
+
+
+def test_tables_of_a_newer_version_are_refused(database):
+    migrate(database, (*STEPS, NEXT))
+    with pytest.raises(Unavailable, match="newer version"):
+        migrate(database)

@@ -1,0 +1,275 @@
+"""Datasets, uploads, jobs, plans and results over HTTP, as the OpenAPI document says."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import srs
+from tests.service.server import (
+    QUICK,
+    register,
+    select_request,
+    submit,
+    wait_for,
+    without_measured,
+)
+
+
+@pytest.fixture(scope="module")
+def done(client, dataset_id) -> str:
+    """A selection that succeeded."""
+    job_id = submit(client, dataset_id)
+    assert wait_for(client, job_id)["status"] == "SUCCEEDED"
+    return job_id
+
+
+def npy(array: np.ndarray) -> bytes:
+    written = io.BytesIO()
+    np.save(written, array)
+    return written.getvalue()
+
+
+def upload(client, filename: str, content: bytes) -> str:
+    answer = client.post("/v1/uploads", params={"filename": filename}, content=content)
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+def test_a_registered_store_is_ready(client, dataset_id):
+    dataset = client.get(f"/v1/datasets/{dataset_id}").json()
+    assert dataset["status"] == "READY"
+    assert (dataset["n_features"], dataset["n_samples"]) == (60, 120)
+    assert dataset["kinds"] == {"numeric": 60, "ordinal": 0, "categorical": 0}
+    assert dataset["targets"][0]["task"] == "classification"
+    assert dataset["fingerprint"]
+    assert dataset_id in [item["id"] for item in client.get("/v1/datasets").json()["items"]]
+
+
+def test_a_job_is_accepted_runs_and_gives_what_srs_gives(client, dataset_id, done, root, tmp_path):
+    answer = client.post("/v1/jobs", json=select_request(dataset_id))
+    assert answer.status_code == 202
+    assert answer.headers["location"] == f"/v1/jobs/{answer.json()['id']}"
+    assert answer.headers["retry-after"] == "1"
+    job = wait_for(client, done)
+    assert job["summary"]["n_trees"] > 0
+    served = client.get(f"/v1/jobs/{done}/result").json()
+    here = srs.select(root / "small.zarr", **QUICK)
+    assert without_measured(served) == without_measured(dict(here.document))
+    (tmp_path / "features.parquet").write_bytes(
+        client.get(
+            f"/v1/jobs/{done}/features", headers={"Accept": "application/vnd.apache.parquet"}
+        ).content
+    )
+    assert pq.read_table(tmp_path / "features.parquet").equals(here.table)
+
+
+def test_features_are_paged_sorted_and_filtered(client, done):
+    path, seen, cursor = f"/v1/jobs/{done}/features", [], None
+    while True:
+        params = {"sort": "-importance", "limit": 25} | ({"cursor": cursor} if cursor else {})
+        page = client.get(path, params=params).json()
+        seen += page["items"]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert page["n_total"] == len(seen) == 60
+    assert len({row["feature_id"] for row in seen}) == 60
+    importances = [row["importance"] for row in seen]
+    assert importances == sorted(importances, reverse=True)
+    only = client.get(path, params={"verdict": "RELEVANT"}).json()
+    assert {row["name"] for row in only["items"]} == {"f3", "f7"}
+    found = client.get(path, params={"search": "F3", "sort": "feature_id"}).json()
+    assert [row["name"] for row in found["items"]][:2] == ["f3", "f30"]
+
+
+def test_a_cursor_of_another_list_is_refused(client, done):
+    path = f"/v1/jobs/{done}/features"
+    cursor = client.get(path, params={"limit": 5}).json()["next_cursor"]
+    assert client.get(path, params={"limit": 5, "cursor": cursor}).status_code == 200
+    assert client.get(path, params={"sort": "name", "cursor": cursor}).status_code == 400
+    assert client.get("/v1/jobs", params={"cursor": "AAAA"}).status_code == 400
+    assert client.get("/v1/jobs", params={"cursor": cursor[:-2] + "AA"}).status_code == 400
+
+
+def test_features_as_csv(client, done):
+    answer = client.get(
+        f"/v1/jobs/{done}/features", headers={"Accept": "text/csv"}, params={"sort": "p_value"}
+    )
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert len(rows) == 60
+    assert {rows[0]["name"], rows[1]["name"]} == {"f3", "f7"}
+
+
+def test_ranges_are_ignored(client, done):
+    for asked in ("bytes=0-9", "bytes=x", "bytes=9-1"):
+        answer = client.get(f"/v1/jobs/{done}/result", headers={"Range": asked})
+        assert (answer.status_code, answer.json()["format"]) == (200, "srs-result")
+
+
+def test_a_form_that_is_not_there_is_refused(client, done):
+    answer = client.get(f"/v1/jobs/{done}/features", headers={"Accept": "image/png"})
+    assert answer.status_code == 406
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_the_report_is_a_page_that_loads_nothing(client, done):
+    answer = client.get(f"/v1/jobs/{done}/report")
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert "f3" in answer.text
+
+
+def test_a_plan_says_what_it_costs(client, dataset_id):
+    request = {"dataset_id": dataset_id, "settings": {"memory": "512MB"}}
+    plan = client.post("/v1/jobs:plan", json=request)
+    assert plan.status_code == 200
+    assert plan.json()["projected_mem"] < plan.json()["allowed_mem"] == 512_000_000
+
+
+@pytest.mark.parametrize("path", ["/v1/jobs", "/v1/jobs:plan"])
+def test_what_cannot_fit_is_refused_with_both_numbers(client, dataset_id, path):
+    request = {"dataset_id": dataset_id, "settings": {"memory": "50MB"}}
+    answer = client.post(path, json=request if "plan" in path else {"kind": "select", **request})
+    assert answer.status_code == 422
+    problem = answer.json()
+    assert problem["type"] == "urn:srs:problem:does-not-fit"
+    assert problem["allowed_mem"] == 50_000_000 < problem["needed_mem"]
+    too_much = {"dataset_id": dataset_id, "settings": {"memory": "900GB"}}
+    answer = client.post(path, json=too_much if "plan" in path else {"kind": "select", **too_much})
+    assert (answer.status_code, answer.json()["allowed_mem"]) == (422, 4_000_000_000)
+
+
+def test_settings_that_do_not_fit_the_data_are_refused_at_once(client, dataset_id):
+    for settings in ({"target": "nothing"}, {"pinned": ["nothing"]}, {"criterion": "variance"}):
+        answer = client.post("/v1/jobs", json=select_request(dataset_id, **settings))
+        assert answer.status_code == 422, settings
+        assert "/" not in answer.json()["detail"].replace("n/a", "")
+
+
+def test_an_unchanged_job_is_not_sent_again(client, done):
+    answer = client.get(f"/v1/jobs/{done}")
+    tag = answer.headers["etag"]
+    assert client.get(f"/v1/jobs/{done}", headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_a_long_poll_answers_when_something_changes(client, dataset_id):
+    answer = client.post("/v1/jobs", json=select_request(dataset_id))
+    job, tag, changes = answer.json(), answer.headers["etag"], 0
+    while job["status"] not in ("SUCCEEDED", "FAILED"):
+        answer = client.get(
+            f"/v1/jobs/{job['id']}", params={"wait": 30}, headers={"If-None-Match": tag}
+        )
+        assert answer.status_code == 200
+        changes += answer.headers["etag"] != tag
+        job, tag = answer.json(), answer.headers["etag"]
+    assert (job["status"], changes > 0) == ("SUCCEEDED", True)
+
+
+def test_jobs_are_listed_by_kind_status_and_dataset(client, dataset_id, done):
+    found = client.get("/v1/jobs", params={"status": "SUCCEEDED", "kind": "select"}).json()
+    assert done in [job["id"] for job in found["items"]]
+    assert client.get("/v1/jobs", params={"kind": "ingest", "dataset_id": dataset_id}).json() == {
+        "items": [], "next_cursor": None,
+    }  # fmt: skip
+
+
+def test_an_upload_becomes_a_dataset(client, tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 20))
+    y = (X[:, 2] > 0).astype(int)
+    source = {
+        "file": {"upload_id": upload(client, "X.npy", npy(X))},
+        "target": {"file": {"upload_id": upload(client, "y.npy", npy(y))}},
+    }
+    answer = client.post("/v1/datasets", json={"name": "mine", "source": source})
+    assert answer.status_code == 202
+    assert wait_for(client, answer.json()["job_id"])["status"] == "SUCCEEDED"
+    dataset = client.get(answer.headers["location"]).json()
+    here = srs.ingest(X, tmp_path / "here.zarr", target=y)
+    assert (dataset["status"], dataset["fingerprint"]) == ("READY", here.fingerprint)
+    assert client.delete(f"/v1/datasets/{dataset['id']}").status_code == 204
+    assert client.get(f"/v1/datasets/{dataset['id']}").status_code == 404
+
+
+def test_a_bad_source_fails_with_a_sentence(client):
+    source = {"file": {"upload_id": upload(client, "X.csv", b"a,b\n1,x\n2\n")}}
+    answer = client.post("/v1/jobs", json={"kind": "ingest", "name": "bad", "source": source})
+    assert answer.status_code == 202
+    job = wait_for(client, answer.json()["id"])
+    assert (job["status"], job["error"]["yours"]) == ("FAILED", True)
+    assert "/tmp" not in job["error"]["detail"]
+    dataset = client.get(f"/v1/datasets/{job['dataset_id']}").json()
+    assert (dataset["status"], dataset["error"]) == ("FAILED", job["error"])
+    refused = client.post("/v1/jobs", json=select_request(job["dataset_id"]))
+    assert refused.status_code == 409
+
+
+def test_an_explanation_of_a_selection(client, dataset_id, done):
+    answer = client.post(
+        "/v1/jobs",
+        json={
+            "kind": "explain", "dataset_id": dataset_id, "features": {"job_id": done},
+            "settings": {"analyses": [{"analysis": "mdi"}], "n_trees": 20},
+        },
+    )  # fmt: skip
+    job = wait_for(client, answer.json()["id"])
+    assert job["status"] == "SUCCEEDED", job
+    table = client.get(f"/v1/jobs/{job['id']}/analyses/mdi", params={"sort": "feature"}).json()
+    assert [row["feature"] for row in table["items"]] == ["f3", "f7"]
+    document = client.get(f"/v1/jobs/{job['id']}/result").json()
+    assert document["format"] == "srs-explanation"
+    assert client.get(f"/v1/jobs/{job['id']}/analyses/mda").status_code == 404
+    assert client.get(f"/v1/jobs/{job['id']}/features").status_code == 404
+    wrong = {"kind": "explain", "dataset_id": dataset_id, "features": {"job_id": job["id"]}}
+    assert client.post("/v1/jobs", json=wrong).status_code == 422
+
+
+def test_a_deleted_job_is_gone_with_its_files(client, service, dataset_id):
+    job_id = submit(client, dataset_id)
+    wait_for(client, job_id)
+    folder = service.folder / "data" / "jobs" / job_id
+    assert folder.is_dir()
+    assert client.delete(f"/v1/jobs/{job_id}").status_code == 204
+    assert not folder.exists()
+    assert client.get(f"/v1/jobs/{job_id}").status_code == 404
+
+
+def test_the_same_key_gives_the_same_job(client, dataset_id):
+    headers = {"Idempotency-Key": "one"}
+    first = client.post("/v1/jobs", json=select_request(dataset_id), headers=headers)
+    again = client.post("/v1/jobs", json=select_request(dataset_id), headers=headers)
+    assert first.json()["id"] == again.json()["id"]
+    other = client.post("/v1/jobs", json=select_request(dataset_id, seed=1), headers=headers)
+    assert (other.status_code, other.json()["title"]) == (422, "The request is not valid")
+
+
+def test_a_store_in_an_archive_is_taken_as_it_is(client, root):
+    import zipfile
+
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for file in (root / "small.zarr").rglob("*"):
+            archive.write(file, f"small.zarr/{file.relative_to(root / 'small.zarr')}")
+    source = {"file": {"upload_id": upload(client, "small.zip", packed.getvalue())}}
+    answer = client.post("/v1/datasets", json={"name": "packed", "source": source})
+    job = wait_for(client, answer.json()["job_id"])
+    assert job["status"] == "SUCCEEDED", job
+    found = client.get(answer.headers["location"]).json()
+    known = client.get(f"/v1/datasets/{register(client, 'small.zarr')}").json()
+    assert found["fingerprint"] == known["fingerprint"]
+
+
+def test_health_and_figures(client, service):
+    import httpx
+
+    assert httpx.get(f"{service.url}/healthz").json() == {"status": "ok"}
+    assert httpx.get(f"{service.url}/readyz").json() == {"status": "ok"}
+    text = client.get("/metrics").text
+    assert 'srs_jobs{status="SUCCEEDED"}' in text
+    assert 'srs_requests_total{method="GET",route="/readyz",status="200"}' in text

@@ -1,0 +1,105 @@
+"""Two bits a code: the same answers as bytes, for any mix of levels and missing values."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import srs
+from srs.ingest import ingest
+from srs.store import MISSING, layout, open_store
+from srs.store.packing import pack_rows, tile_rows, unpack, unpack_rows
+from tests.store.test_write import write
+
+FEW = st.sampled_from([0, 1, 2, MISSING])
+FULL = st.sampled_from([0, 1, 2, 3])
+
+
+@given(
+    arrays.arrays(np.uint8, st.tuples(st.integers(1, 5), st.integers(1, 19)), elements=FEW),
+    st.booleans(),
+)
+def test_rows_come_back(codes, four):
+    codes = np.where(codes == MISSING, 3, codes).astype(np.uint8) if four else codes
+    packed = np.empty((len(codes), -(-codes.shape[1] // 4)), np.uint8)
+    pack_rows(codes, packed)
+    back = unpack_rows(packed, codes.shape[1], np.full(len(codes), four))
+    np.testing.assert_array_equal(back, codes)
+
+
+@given(st.integers(1, 23), st.integers(0, 2**32 - 1))
+@settings(max_examples=30)
+def test_tiles_are_turned_rows(n_samples, seed):
+    codes = np.random.default_rng(seed).choice(np.array([0, 1, 2, 255], np.uint8), (64, n_samples))
+    rows = np.empty((64, -(-n_samples // 4)), np.uint8)
+    pack_rows(codes, rows)
+    tile, out = np.empty((n_samples, 16), np.uint8), np.empty((n_samples, 64), np.uint8)
+    tile_rows(rows, tile)
+    unpack(tile, out)
+    np.testing.assert_array_equal(out, codes.T)
+
+
+def few_codes(n_features=700, n_samples=901, fours=True):
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 3, (n_features, n_samples)).astype(np.uint8)
+    codes[rng.random(codes.shape) < 0.05] = MISSING
+    if fours:
+        codes[::7] = rng.integers(0, 4, codes[::7].shape)
+    return codes
+
+
+@pytest.mark.parametrize("fours", [False, True])
+@pytest.mark.parametrize("batches", [1, 5])
+def test_stores_of_few_levels_are_packed(fours, batches, tmp_path):
+    codes = few_codes(fours=fours)
+    store = write(tmp_path / "a", codes, batches=batches, memory=4 << 20)
+    assert store.manifest.code_bits == 2
+    np.testing.assert_array_equal(store.read_codes(np.arange(700)), codes.T)
+    size = sum(f.stat().st_size for f in (tmp_path / "a" / "codes" / "c").rglob("*/0/0"))
+    assert size == store.n_chunks * (store.chunk_features * 901 // 4 + 4)
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_one_feature_of_five_levels_makes_it_bytes(last, tmp_path):
+    """Guards the change of mind: what was packed before is read as it was."""
+    codes = few_codes()
+    codes[-1 if last else 0, :5] = np.arange(5)
+    store = write(tmp_path / "a", codes, batches=6, memory=4 << 20)
+    assert store.manifest.code_bits == 8
+    np.testing.assert_array_equal(store.read_codes(np.arange(700)), codes.T)
+    codes[-1 if last else 0, :5] = [0, 1, 2, 3, MISSING]
+    assert write(tmp_path / "b", codes).manifest.code_bits == 8
+
+
+def test_packed_and_plain_stores_give_the_same_answer(tmp_path, monkeypatch):
+    rng = np.random.default_rng(5)
+    dosage = rng.binomial(2, 0.4, size=(300, 2000)).astype(np.float32)
+    dosage[rng.random(dosage.shape) < 0.02] = np.nan
+    y = np.nan_to_num(dosage[:, 3]) + np.nan_to_num(dosage[:, 9]) > 1
+    packed = ingest(dosage, tmp_path / "p.zarr", target=y)
+    inside = ingest(dosage, target=y)
+    monkeypatch.setattr("srs.store.writer.LAST_CODE", -1)
+    plain = ingest(dosage, tmp_path / "b.zarr", target=y)
+    assert (packed.manifest.code_bits, plain.manifest.code_bits) == (2, 8)
+    assert inside.fingerprint == packed.fingerprint
+    np.testing.assert_array_equal(packed.feature_ids, plain.feature_ids)
+    one, other = (srs.select(s, max_trees=40, memory="400MB") for s in (packed, plain))
+    assert one.table.equals(other.table)
+    assert {"f3", "f9"} <= set(one.relevant_names)
+
+
+def test_stores_of_version_1_still_open(tmp_path):
+    values = np.random.default_rng(0).normal(size=(50, 80))
+    store = ingest(values, tmp_path / "s.zarr")
+    metadata = tmp_path / "s.zarr" / "zarr.json"
+    document = json.loads(metadata.read_text())
+    manifest = document["attributes"]["srs"]
+    assert manifest["schema_version"] == layout.SCHEMA_VERSION == 2
+    del manifest["code_bits"]
+    manifest["schema_version"] = 1
+    metadata.write_text(json.dumps(document))
+    old = open_store(tmp_path / "s.zarr")
+    np.testing.assert_array_equal(old.read_codes([7, 79]), store.read_codes([7, 79]))
