@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Protocol
 
 import numpy as np
 from numba import njit
@@ -16,6 +17,7 @@ from numba import njit
 from srs import seeds, subspace
 from srs.context import Context
 from srs.evidence import BatchEvidence
+from srs.samples import Samples
 from srs.store.layout import TILE
 from srs.subspace import Pool
 from srs.tree import Importances, Tree, grow, predict_tree
@@ -35,6 +37,9 @@ class BatchSpec:
     chunk_ids: np.ndarray
     pool: Pool
 
+    def run(self, context: Context) -> tuple[BatchEvidence, list[Tree]]:
+        return run_batch(context, self)
+
 
 @dataclass(frozen=True)
 class PaperSpec:
@@ -43,6 +48,17 @@ class PaperSpec:
     iteration: int
     carried: np.ndarray
     explored: np.ndarray
+
+    def run(self, context: Context) -> tuple[BatchEvidence, list[Tree]]:
+        return run_paper_tree(context, self)
+
+
+class Spec(Protocol):
+    """What a worker can do: a pure function of a context."""
+
+    def run(self, context: Context) -> tuple[BatchEvidence, list[Tree]]:
+        """Grow what the spec asks for."""
+        ...
 
 
 _ONE_TO_SEVEN = tuple(np.uint64(k) for k in range(1, 8))
@@ -86,16 +102,14 @@ def draw_coins(rng: np.random.Generator, n_runs: int, n_roles: int) -> np.ndarra
     return rng.integers(0, n_roles, n_runs, dtype=np.uint8)
 
 
-def run_spec(context: Context, spec: BatchSpec | PaperSpec) -> tuple[BatchEvidence, list[Tree]]:
+def run_spec(context: Context, spec: Spec) -> tuple[BatchEvidence, list[Tree]]:
     """Grow what a spec asks for."""
-    if isinstance(spec, PaperSpec):
-        return run_paper_tree(context, spec)
-    return run_batch(context, spec)
+    return spec.run(context)
 
 
 def run_batch(context: Context, spec: BatchSpec) -> tuple[BatchEvidence, list[Tree]]:
     """Explore every feature of one slab once."""
-    clock = _Clock()
+    clock = Clock()
     shape = context.shape
     scratch = context.borrow_scratch()
     slab, pool_codes = _read_slab(context, scratch, spec), _read_pool(context, spec.pool)
@@ -118,7 +132,7 @@ def run_batch(context: Context, spec: BatchSpec) -> tuple[BatchEvidence, list[Tr
         columns = np.concatenate([np.tile(places, shape.n_roles), spec.pool.places[carried]])
         clock.lap("fill")
         root_column = -1 if root < 0 else shape.n_roles * len(places) + root
-        tree, importances = _grow(context, block, tree_key, columns, root_column)
+        tree, importances = grow_block(context, block, tree_key, columns, root_column)
         clock.lap("grow")
         outcome.add(context, places, carried, np.repeat(coins, length), importances)
         if len(context.held_out):
@@ -132,10 +146,10 @@ def run_batch(context: Context, spec: BatchSpec) -> tuple[BatchEvidence, list[Tr
 
 def run_paper_tree(context: Context, spec: PaperSpec) -> tuple[BatchEvidence, list[Tree]]:
     """One iteration of Algorithm 7.1: a tree on R and C and one random probe."""
-    clock = _Clock()
+    clock = Clock()
     places = np.concatenate([spec.carried, spec.explored])
     block = np.empty((context.shape.n_samples, len(places) + 1), np.uint8)
-    block[:, :-1] = _read_places(context, places)
+    block[:, :-1] = read_places(context, places)
     rng = seeds.make_rng(context.settings.seed, seeds.ITERATION, spec.iteration, 1)
     # The probe is a fresh one each time: some feature of the subspace, its samples shuffled.
     model = int(rng.integers(len(places)))
@@ -143,7 +157,7 @@ def run_paper_tree(context: Context, spec: PaperSpec) -> tuple[BatchEvidence, li
     block[context.held_out, -1] = block[rng.permutation(context.held_out), model]
     clock.lap("fill")
     columns = np.append(places, places[model])
-    tree, importances = _grow(context, block, seeds.draw_tree_key(rng), columns)
+    tree, importances = grow_block(context, block, seeds.draw_tree_key(rng), columns)
     clock.lap("grow")
     votes = np.zeros((len(context.held_out), context.target.n_classes))
     if len(context.held_out):
@@ -195,7 +209,7 @@ def _run_starts(context: Context, chunk_ids: np.ndarray, runs: np.ndarray) -> np
     return starts
 
 
-def _read_places(context: Context, places: np.ndarray) -> np.ndarray:
+def read_places(context: Context, places: np.ndarray) -> np.ndarray:
     if context.resident is None:
         return context.store.read_places(places)
     return context.resident[places // TILE, :, places % TILE].T
@@ -203,7 +217,7 @@ def _read_places(context: Context, places: np.ndarray) -> np.ndarray:
 
 def _read_pool(context: Context, pool: Pool) -> np.ndarray:
     """Codes of the pool's columns, each in its role."""
-    codes = _read_places(context, pool.places)
+    codes = read_places(context, pool.places)
     rows = context.permutations[pool.roles].T
     return np.take_along_axis(codes, rows, axis=0) if len(pool.places) else codes
 
@@ -250,17 +264,23 @@ def _fill_block(
     return block
 
 
-def _grow(
-    context: Context, block: np.ndarray, tree_key: int, columns: np.ndarray, root_column: int = -1
-) -> tuple[Tree, Importances]:
+def grow_block(
+    context: Context, block: np.ndarray, tree_key: int, columns: np.ndarray, root_column: int = -1,
+    *, samples: Samples | None = None, into: Importances | None = None,
+) -> tuple[Tree, Importances]:  # fmt: skip
+    """Grow a tree as all trees of the run are; columns: the places that the block holds.
+
+    samples: instead of those of the run
+    """
+    samples = samples or context.samples
     by_subset = None
     if context.splits_by_subset is not None:
         by_subset = np.zeros(block.shape[1], np.bool_)  # padding is not categorical
         last = len(context.splits_by_subset) - 1
         by_subset[: len(columns)] = context.splits_by_subset[np.minimum(columns, last)]
     return grow(
-        block, context.target, tree_key, context.tree, rows=context.train,
-        is_categorical=by_subset, root_column=root_column,
+        block, samples.target, tree_key, context.tree, rows=samples.train,
+        is_categorical=by_subset, root_column=root_column, into=into,
     )  # fmt: skip
 
 
@@ -323,7 +343,7 @@ class _Outcome:
         )  # fmt: skip
 
 
-class _Clock:
+class Clock:
     """Seconds by part of a batch."""
 
     def __init__(self) -> None:

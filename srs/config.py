@@ -13,6 +13,8 @@ from srs.evidence import KINDS
 MODES = ("default", "paper")
 RULES = ("tail", "knockoff")
 CRITERIA = ("entropy", "gini", "variance")
+# Settings of how samples were taken; a run without them has none of these names in its documents.
+OF_SAMPLES = ("sample_weight", "class_weight", "confounders", "subjects")
 FEW_FEATURES, MANY_FEATURES = 500, 3_000  # 7 probes a feature below, 3 between, 1 from there on:
 # the tail of the null must be fitted on enough of them
 
@@ -49,6 +51,11 @@ class Settings:
     probe_share       paper mode: share of draws in which it must beat the probe (beta)
     holdout           share of samples that trees do not see, and that get predictions
     keep_trees        write all trees to the result folder
+    sample_weight     column of the store: how much each sample counts; None: all alike. With it
+                      `srs.select` leaves *used* out of the evidence, unless that is given
+    class_weight      "balanced": all classes count alike, however rare; None: as they are
+    confounders       columns of the store, as batch or sex, that must not make features relevant
+    subjects          column of the store: samples that belong together, as those of one person
     """
 
     fdr: float = 0.1
@@ -78,6 +85,10 @@ class Settings:
     probe_share: float = 0.95
     holdout: float = 0.0
     keep_trees: bool = False
+    sample_weight: str | None = None
+    class_weight: str | None = None
+    confounders: tuple[str, ...] = ()
+    subjects: str | None = None
 
     def __post_init__(self) -> None:
         self._check_number("fdr", 0, 1, open_ends=True)
@@ -86,6 +97,7 @@ class Settings:
         self._check_choice("criterion", (None, *CRITERIA))
         self._check_choice("n_probes", (None, 1, 3, 7))
         self._check_choice("rule", RULES)
+        self._check_choice("class_weight", (None, "balanced"))
         self._check_number("carry_fraction", 0, 1)
         self._check_number("root_share", 0, 1)
         self._check_number("probe_share", 0, 1)
@@ -98,6 +110,10 @@ class Settings:
         self._check_number("max_seconds", 0, math.inf)
         if self.mode == "paper" and self.pinned:
             raise SettingsError("paper mode has no pinned features; use the default mode.")
+        if self.mode == "paper" and any(getattr(self, name) for name in OF_SAMPLES):
+            raise SettingsError(
+                "paper mode has no weights, confounders or subjects; use the default mode."
+            )
         if not self.evidence or set(self.evidence) - set(KINDS):
             raise SettingsError(f"evidence must name some of {', '.join(KINDS)}.")
 
@@ -131,12 +147,14 @@ class Settings:
         return 4 if n_features < MANY_FEATURES else 2
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "pinned": list(self.pinned), "evidence": list(self.evidence)}
+        raw = {**asdict(self), "pinned": list(self.pinned), "evidence": list(self.evidence)}
+        raw["confounders"] = list(self.confounders)
+        return {name: value for name, value in raw.items() if name not in OF_SAMPLES or value}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Settings:
         known = {f.name for f in fields(cls)}
         values = {name: value for name, value in raw.items() if name in known}
-        for name in ("pinned", "evidence"):
+        for name in ("pinned", "evidence", "confounders"):
             values[name] = tuple(values.get(name, ()))
         return cls(**values)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from srs import seeds
 from srs.config import Settings
 from srs.errors import InputError, SettingsError
 from srs.memory import RunShape, plan_shape, projected_mem
+from srs.samples import Samples, plan_samples
 from srs.store import CATEGORICAL, FeatureStore
 from srs.store.layout import TILE, Target
 from srs.strata import find_strata
@@ -28,11 +28,8 @@ class Context:
     store        the feature store
     settings     settings of the run
     shape        sizes of the run
-    target       what trees learn
+    samples      which samples trees see, what they learn, and how probes are permuted
     tree         how trees are grown
-    train        int32: samples that trees see
-    held_out     int32: samples that get predictions only
-    permutations int32 (n_roles, n_samples): row g makes role g of a feature
     splits_by_subset  bool by place: categorical features of more than two levels; None: no such
     pinned       int64: places of pinned features
     strata       uint8 by place: features whose evidence has the same null; empty in workers
@@ -43,16 +40,33 @@ class Context:
     store: FeatureStore
     settings: Settings
     shape: RunShape
-    target: TreeTarget
+    samples: Samples
     tree: TreeSettings
-    train: np.ndarray
-    held_out: np.ndarray
-    permutations: np.ndarray
     splits_by_subset: np.ndarray | None
     pinned: np.ndarray
     strata: np.ndarray
     resident: np.ndarray | None = None
     scratch: list[dict[str, np.ndarray]] = field(default_factory=list)
+
+    @property
+    def target(self) -> TreeTarget:
+        """What trees learn."""
+        return self.samples.target
+
+    @property
+    def train(self) -> np.ndarray:
+        """int32: samples that trees see."""
+        return self.samples.train
+
+    @property
+    def held_out(self) -> np.ndarray:
+        """int32: samples that get predictions only."""
+        return self.samples.held_out
+
+    @property
+    def permutations(self) -> np.ndarray:
+        """int32 (n_roles, n_samples): row g makes role g of a feature."""
+        return self.samples.permutations
 
     def borrow_scratch(self) -> dict[str, np.ndarray]:
         """Memory that no other batch uses now; the batch gives it back at its end."""
@@ -80,6 +94,7 @@ def make_context(store: FeatureStore, settings: Settings) -> Context:
         allowed_mem=settings.allowed_mem,
         subspace_size=settings.subspace_size,
         round_size=settings.round_size,
+        weighted=any((settings.sample_weight, settings.class_weight, settings.confounders)),
     )
     return gather_context(store, settings, shape, pinned, find_strata(store, n_roles - 1))
 
@@ -94,22 +109,15 @@ def gather_context(
     """The context of a run whose shape is known; workers, which decide nothing, need no strata."""
     target = store.target(settings.target)
     criterion = _criterion(settings, target)
-    tree_target = (
-        TreeTarget.of_values(target.values)
-        if target.task == "regression"
-        else TreeTarget.of_classes(target.values, target.n_classes)
-    )
-    train, held_out = _split_samples(store.n_samples, settings)
+    samples = plan_samples(store, settings, shape.n_roles)
+    n_train = len(samples.train)
     tree = TreeSettings(
         criterion, settings.max_features, settings.max_depth, settings.min_samples_leaf,
-        screen_size=min(len(train), max(len(train) // 10, MIN_SCREEN)), peak_size=20,
+        screen_size=min(n_train, max(n_train // 10, MIN_SCREEN)), peak_size=20,
     )  # fmt: skip
-    permutations = seeds.probe_permutations(
-        settings.seed, shape.n_roles, store.n_samples, (train, held_out)
-    )
     return Context(
-        store, settings, shape, tree_target, tree, train, held_out, permutations,
-        categorical_places(store), pinned, np.empty(0, np.uint8) if strata is None else strata,
+        store, settings, shape, samples, tree, categorical_places(store), pinned,
+        np.empty(0, np.uint8) if strata is None else strata,
     )  # fmt: skip
 
 
@@ -123,13 +131,6 @@ def _criterion(settings: Settings, target: Target) -> str:
             f"which is a {target.task} target."
         )
     return settings.criterion
-
-
-def _split_samples(n_samples: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    n_held_out = round(settings.holdout * n_samples)
-    order = seeds.make_rng(settings.seed, seeds.HOLDOUT).permutation(n_samples)
-    held_out = np.sort(order[:n_held_out]).astype(np.int32)
-    return np.sort(order[n_held_out:]).astype(np.int32), held_out
 
 
 def with_resident_codes(context: Context, threads: int) -> Context:

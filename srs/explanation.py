@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -32,6 +32,7 @@ from srs.result import (
     write_report,
     write_text,
 )
+from srs.samples import levels_of
 
 FORMAT = "srs-explanation"
 SCHEMA_VERSION = 1
@@ -78,6 +79,10 @@ ANALYSES: dict[str, Entry] = {
     ),
 }  # fmt: skip
 DEFAULT = ("mdi", "mda", "label-permutation")
+WHOLE_SUBJECTS = (
+    "mdi", "mda", "label-permutation", "conditional-error-rate", "vote-shift", "per-class", "umfi",
+    "mci",
+)  # fmt: skip
 
 Request = str | tuple[str, Mapping[str, Any]]
 
@@ -158,6 +163,7 @@ def explain(
     *,
     n_trees: int = 1000,
     threads: int | None = None,
+    subjects: str | None = None,
     executor: Any = None,
     on_progress: OnShare | None = None,
 ) -> Explanation:
@@ -173,6 +179,8 @@ def explain(
     seed         the same seed gives the same answer, on any number of threads
     n_trees      trees of the forest that mdi, mda, vote-shift and per-class share
     threads      None: all cores
+    subjects     column of the store: samples that belong together are in or out of the bag of a
+                 tree together, and are permuted as wholes
     executor     where the targets of a network are learned, as in `srs.select`: a
                  `distributed.Client`, the address of a scheduler, a number of worker processes;
                  None: threads of this process
@@ -192,6 +200,8 @@ def explain(
     if isinstance(features, (str, os.PathLike)):
         features = load_result(features)
     matrix = open_matrix(data, target, features, needs_target=needs_target)
+    if subjects is not None:
+        matrix = _with_subjects(matrix, subjects, [name for name, _ in requests])
     started = perf_counter()
     found: dict[str, Analysis] = {}
     seconds: dict[str, float] = {}
@@ -226,8 +236,17 @@ def explain(
     }
     shown = {name: {k: _shown(v) for k, v in options.items()} for name, options in requests}
     settings = {"seed": seed, "n_trees": n_trees, "analyses": shown}
+    if subjects is not None:
+        settings["subjects"] = subjects
     run = features.digest if isinstance(features, Result) else None
     return Explanation(found, _describe(matrix), settings, measured, run)
+
+
+def _with_subjects(matrix: Matrix, subjects: str, names: Sequence[str]) -> Matrix:
+    apart = [name for name in names if name not in WHOLE_SUBJECTS]
+    if apart:
+        raise SettingsError(f"the analysis {apart[0]} does not keep samples of a subject together.")
+    return replace(matrix, subjects=levels_of(matrix.store, subjects))
 
 
 def _describe(matrix: Matrix) -> dict[str, Any]:

@@ -92,6 +92,7 @@ class RunShape:
     n_roles        a feature and its probes: 1 + number of probes
     max_carried    most carried columns of a tree
     n_outputs      classes, or 1 for a numeric target
+    weighted       whether samples may have weights
     """
 
     n_samples: int
@@ -102,6 +103,7 @@ class RunShape:
     n_roles: int
     max_carried: int
     n_outputs: int
+    weighted: bool = False
 
 
 def store_mem(shape: RunShape) -> int:
@@ -136,9 +138,14 @@ def coordinator_mem(n_features: int, n_roles: int) -> int:
     return n_features * (evidence + look)
 
 
+def weight_mem(shape: RunShape) -> int:
+    """Bytes of the table of entropies of weighted samples, which all threads share."""
+    return max(8 << 20, 128 * shape.n_samples) if shape.weighted else 0
+
+
 def projected_mem(shape: RunShape, threads: int, resident: bool = False) -> int:
     """Bytes that the process is predicted to hold at most; resident: with all codes."""
-    store = store_mem(shape) if resident else 0
+    store = weight_mem(shape) + (store_mem(shape) if resident else 0)
     loop = coordinator_mem(shape.n_features, shape.n_roles)
     return INTERPRETER_MEM + loop + store + threads * batch_mem(shape, resident)
 
@@ -157,7 +164,7 @@ def worker_mem(shape: RunShape, slots: int, resident: bool = False) -> int:
     fetched yet wait in it.
     """
     waiting = HELD_RESULTS * evidence_mem(shape)
-    store = store_mem(shape) if resident else 0
+    store = weight_mem(shape) + (store_mem(shape) if resident else 0)
     a_slot = batch_mem(shape, resident) + waiting
     return WORKER_MEM + shape.n_features + store + slots * a_slot
 
@@ -199,6 +206,7 @@ def plan_shape(
     allowed_mem: int,
     subspace_size: int | None = None,
     round_size: int | None = None,
+    weighted: bool = False,
 ) -> RunShape:
     """The shape of a run within `allowed_mem`, or MemoryBudgetError with both numbers.
 
@@ -213,8 +221,9 @@ def plan_shape(
         n_subspaces = min(SLAB_SUBSPACES, round_size or SLAB_SUBSPACES)
         chunks = slab_chunks(n_features, chunk_features, q, n_subspaces)
         return RunShape(
-            n_samples, n_features, chunk_features, q, chunks, n_roles, max_carried, n_outputs
-        )
+            n_samples, n_features, chunk_features, q, chunks, n_roles, max_carried, n_outputs,
+            weighted,
+        )  # fmt: skip
 
     if subspace_size is not None:
         shape = shape_of(subspace_size)

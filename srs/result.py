@@ -71,6 +71,18 @@ class Result:
         """
         return list(self._outcome["groups"])
 
+    @property
+    def sets(self) -> pd.DataFrame | None:
+        """One row a tested feature set, in the order given; None if the run tested none.
+
+        Columns: set, verdict, p_value, q_value, n_features, n_relevant (members that are relevant
+        by themselves) and relevant (their ids).
+        """
+        import pandas
+
+        tested = self._outcome.get("sets")
+        return None if tested is None else pandas.DataFrame(tested["rows"])
+
     @cached_property
     def minimal_ids(self) -> np.ndarray:
         """Ids of few relevant features that predict nearly as well as all, in source order."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-PROBES, PASS_ORDER, BATCH, ITERATION, HOLDOUT, MINIMAL = range(6)
+PROBES, PASS_ORDER, BATCH, ITERATION, HOLDOUT, MINIMAL, SETS = range(7)
 EXPLAIN = 32  # analyses of `srs.importance` number their own purposes after it
 
 

@@ -20,6 +20,7 @@ from srs.config import Settings
 from srs.context import Context, make_context, require_samples, with_resident_codes
 from srs.decision import Verdict
 from srs.errors import SettingsError
+from srs.evidence import BatchEvidence
 from srs.executors import Executor, open_executor
 from srs.feature_table import HeldTable
 from srs.groups import Signals, find_signals
@@ -36,10 +37,15 @@ from srs.memory import (
 )
 from srs.result import FORMAT, SCHEMA_VERSION, Result
 from srs.run import Outcome, Progress, Run
+from srs.sets import FeatureSets, decide_sets, find_sets
 from srs.store import Chosen, FeatureStore, open_store
+from srs.tree import Tree
 from srs.worker import make_task
 
 ROW_COLUMNS = ("p_value", "q_value", "importance", "effect", "n_drawn", "n_used")
+# Weights undo unequal sampling in large nodes; in small ones what was sampled decides. So *used*,
+# which is made in nodes of all sizes, counts with `sample_weight` only if it is asked for.
+WEIGHTED_EVIDENCE = ("screened", "peak")
 MEASURED_PACKAGES = ("srs", "numpy", "numba", "zarr", "scipy", "pyarrow")
 
 
@@ -60,6 +66,7 @@ def select(
     task_timeout: float | None = None,
     folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    feature_sets: Any = None,
     **settings: Any,
 ) -> Result:
     """Find the relevant features of a feature store.
@@ -84,6 +91,8 @@ def select(
                  hung and others take over; None: ten times the slowest so far, at least a minute
     folder       where checkpoints (and kept trees) go; None: no checkpoints
     resume       continue from the checkpoint in `folder`
+    feature_sets features that belong together and are tested together, too: a mapping from the
+                 names of sets to features, or a file (two columns, feature and set; or .gmt)
     settings     any further field of `srs.config.Settings`
 
     >>> import numpy as np, srs
@@ -101,6 +110,8 @@ def select(
         raise SettingsError(f"there is no setting {unknown[0]!r}; see srs.config.Settings.")
     if resume and folder is None:
         raise SettingsError("resume needs the folder of the run.")
+    if settings.get("sample_weight") is not None:
+        settings.setdefault("evidence", WEIGHTED_EVIDENCE)
     allowed_mem = DEFAULT_MEM if memory is None else parse_bytes(memory)
     chosen = Settings(
         fdr=fdr, allowed_mem=allowed_mem, seed=seed, mode=mode, pinned=tuple(pinned or ()),
@@ -109,6 +120,9 @@ def select(
     context = make_context(store, chosen)
     ensure_compiled()
     require_samples(context)
+    sets = None if feature_sets is None else find_sets(feature_sets, store)
+    if sets is not None and mode == "paper":
+        raise SettingsError("paper mode does not test feature sets; use the default mode.")
     path = None if folder is None else Path(folder)
     secured = None if tls is None else Path(tls)
     with open_executor(executor, threads, allowed_mem, secured, task_timeout) as opened:
@@ -117,9 +131,10 @@ def select(
             run.restore()
         outcome = run.run()
         projected = _projected_mem(run.context, opened)
+        task = None if sets is None else run.task
         del run  # and the codes that it keeps: their memory is needed for the last look
         hand_back()
-        result = make_result(context, outcome, opened, projected)
+        result = make_result(context, outcome, opened, projected, sets, task)
     if path is not None:
         remove_checkpoint(path)
     return result
@@ -141,13 +156,23 @@ def _make_run(
     return Run(context, executor, folder, on_progress)
 
 
-def make_result(context: Context, outcome: Outcome, executor: Executor, projected: int) -> Result:
+def make_result(
+    context: Context,
+    outcome: Outcome,
+    executor: Executor,
+    projected: int,
+    sets: FeatureSets | None = None,
+    task: Callable[[Any], tuple[BatchEvidence, list[Tree]]] | None = None,
+) -> Result:
     """Put what a run found into the order of the source's columns."""
     found = conclude(context, outcome.state.evidence, outcome.state.relevant, outcome.state.n_trees)
     signals, seconds = _signals(context, outcome, found)
     counts = np.bincount(found.numbers["verdict"], minlength=len(Verdict))
     relevant = np.sort(context.store.feature_ids[found.relevant])
-    table = _feature_table(context, found, signals)
+    of_sets = {}
+    if sets is not None and task is not None:
+        of_sets = {"sets": _test_sets(context, found, sets, executor, task)}
+    table = _feature_table(context, found, signals, sets)
     hand_back()
     settings = context.settings.to_json()
     target = context.store.target(context.settings.target)
@@ -187,6 +212,7 @@ def make_result(context: Context, outcome: Outcome, executor: Executor, projecte
             "history": [{"n_trees": t, "n_relevant": r} for t, r in outcome.state.history],
             "evidence": found.histograms,
             "prediction": _prediction(context, outcome, target.labels),
+            **of_sets,
         },
         "measured": {
             "seconds": round(seconds["total"], 3),
@@ -221,7 +247,9 @@ def _workers(context: Context, executor: Executor) -> dict[str, int] | None:
     return {**executor.figures(), "projected_mem": projected}
 
 
-def _feature_table(context: Context, found: Conclusion, signals: Signals) -> HeldTable:
+def _feature_table(
+    context: Context, found: Conclusion, signals: Signals, sets: FeatureSets | None
+) -> HeldTable:
     """The numbers in the order of the source's columns; those by place are used up."""
     store = context.store
     by_id: dict[str, np.ndarray] = {}
@@ -235,7 +263,8 @@ def _feature_table(context: Context, found: Conclusion, signals: Signals) -> Hel
         np.sort(store.feature_ids[context.pinned]).astype(np.int64),
         [store.feature_ids[places].astype(np.int64) for places in signals.groups],
         None if store.selection is None else store.source_ids,
-        {name: (one.values, one.labels) for name, one in store.annotations().items()},
+        {name: (one.values, one.labels) for name, one in store.annotations().items()}
+        | ({} if sets is None else {"sets": _sets_of_features(store, sets)}),
     )  # fmt: skip
 
 
@@ -249,7 +278,7 @@ def _signals(
     signals = find_signals(
         context.store.read_places, relevant, found.numbers["importance"][relevant],
         context.splits_by_subset, context.target, context.train, context.tree.criterion,
-        context.settings.seed,
+        context.settings.seed, context.samples.subjects,
     )  # fmt: skip
     spent = perf_counter() - started
     total = outcome.seconds["total"] + spent
@@ -264,6 +293,42 @@ def _groups(table: HeldTable) -> list[dict[str, Any]]:
         names = [table.name(row) for row in rows]
         groups.append({"group": at, "feature_ids": ids, "names": names, "representative": ids[0]})
     return groups
+
+
+def _test_sets(
+    context: Context, found: Conclusion, sets: FeatureSets, executor: Executor,
+    task: Callable[[Any], tuple[BatchEvidence, list[Tree]]],
+) -> dict[str, Any]:  # fmt: skip
+    """The table of tested sets, in their order, for the document.
+
+    Their trees may carry the most important of the relevant features.
+    """
+    relevant = found.relevant
+    importance = found.numbers["importance"][relevant]
+    most = np.argsort(-importance, kind="stable")[: context.settings.max_carried]
+    carried = np.sort(relevant[most])
+    p_value = found.numbers["p_value"]
+    decided = decide_sets(sets, p_value, carried, context.settings, executor, task)
+    rows = []
+    for at, places in enumerate(sets.places):
+        listed = places[np.isin(places, relevant)]
+        rows.append(
+            {"set": sets.names[at], "verdict": Verdict(decided.verdict[at]).name,
+             "p_value": float(decided.p_value[at]), "q_value": float(decided.q_value[at]),
+             "n_features": len(places), "n_relevant": len(listed),
+             "relevant": np.sort(_ids(context.store, listed)).tolist()}
+        )  # fmt: skip
+    return {"rows": rows, "unknown_features": sets.unknown}
+
+
+def _sets_of_features(store: FeatureStore, sets: FeatureSets) -> tuple[np.ndarray, tuple[str, ...]]:
+    """For each feature the names of the sets that it is in, as numbers of texts and these."""
+    named: list[list[str]] = [[] for _ in range(store.n_features)]
+    for name, places in zip(sets.names, sets.places, strict=True):
+        for feature_id in store.feature_ids[places].tolist():
+            named[feature_id].append(name)
+    labels, numbers = np.unique(["; ".join(names) for names in named], return_inverse=True)
+    return numbers.astype(np.int64), tuple(labels.tolist())
 
 
 def _ids(store: FeatureStore, places: np.ndarray) -> np.ndarray:
@@ -306,6 +371,8 @@ def _prediction(
     store = context.store
     target = store.target(context.settings.target)
     mean = outcome.state.votes / max(outcome.state.n_trees, 1)
+    if context.samples.offsets is not None:
+        mean = mean + context.samples.offsets[context.held_out, None]
     sample_ids = store.sample_ids
     rows = []
     for row, sample in enumerate(context.held_out):

@@ -35,6 +35,11 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tested, and are not part of the selection.
     subspace_size : explored features of a tree; None: from memory and data.
     max_trees : most trees; None: until the relevant set is stable.
+    sample_weight : column of samples (see `fit`) that says how much each of them counts.
+    class_weight : "balanced", or None: how much each class counts.
+    confounders : columns of samples, as batch or sex, that must not make features relevant.
+    subjects : column of samples that says which of them belong together.
+    feature_sets : features that are tested together, too; see `srs.select`.
     client : where trees are grown: None for this process, a `distributed.Client`, the address of a
         Dask scheduler (which, unlike a client, can be cloned by a grid search), or a number of
         worker processes to start. Arrays are written to a temporary folder that workers must see
@@ -69,6 +74,11 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         subspace_size: int | None = None,
         max_trees: int | None = None,
         client: Any = None,
+        sample_weight: str | None = None,
+        class_weight: str | None = None,
+        confounders: Sequence[str] | None = None,
+        subjects: str | None = None,
+        feature_sets: Any = None,
     ) -> None:
         self.fdr = fdr
         self.memory = memory
@@ -79,18 +89,28 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.subspace_size = subspace_size
         self.max_trees = max_trees
         self.client = client
+        self.sample_weight = sample_weight
+        self.class_weight = class_weight
+        self.confounders = confounders
+        self.subjects = subjects
+        self.feature_sets = feature_sets
 
-    def fit(self, X: Any, y: Any = None) -> SRSSelector:
+    def fit(self, X: Any, y: Any = None, sample_columns: Any = None) -> SRSSelector:
         """Find the relevant columns of X for y.
 
         X is an array or data frame (samples as rows; NaN is missing, text columns of a data frame
         are categories), or a feature store. With a store, y is None (its first target) or the
         name of one of its targets.
+
+        sample_columns is a data frame or mapping of columns about the samples, by the names that
+        `sample_weight`, `confounders` and `subjects` use; with a store they are columns of it. In
+        a pipeline, or for scores, a data frame is cut along with X if it is asked for by
+        `set_fit_request(sample_columns=True)`.
         """
         if self.client is None or isinstance(X, FeatureStore):
-            return self._fit(*self._store_of(X, y, None))
+            return self._fit(*self._store_of(X, y, sample_columns, None))
         with tempfile.TemporaryDirectory(prefix="srs-") as folder:
-            return self._fit(*self._store_of(X, y, Path(folder) / "X.zarr"))
+            return self._fit(*self._store_of(X, y, sample_columns, Path(folder) / "X.zarr"))
 
     def _fit(self, store: FeatureStore, target: str | None) -> SRSSelector:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -106,6 +126,11 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             subspace_size=self.subspace_size,
             max_trees=self.max_trees,
             executor=self.client,
+            sample_weight=self.sample_weight,
+            class_weight=self.class_weight,
+            confounders=tuple(self.confounders or ()),
+            subjects=self.subjects,
+            feature_sets=self.feature_sets,
         )
         self.support_ = np.zeros(store.n_features, dtype=bool)
         self.support_[self.result_.relevant_ids] = True
@@ -114,8 +139,12 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
         return self
 
-    def _store_of(self, X: Any, y: Any, path: Path | None) -> tuple[FeatureStore, str | None]:
+    def _store_of(
+        self, X: Any, y: Any, sample_columns: Any, path: Path | None
+    ) -> tuple[FeatureStore, str | None]:
         if isinstance(X, FeatureStore):
+            if sample_columns is not None:
+                raise InputError("with a feature store, columns of samples must be columns of it.")
             if y is not None and not isinstance(y, str):
                 raise InputError("with a feature store, y must be the name of a target, or None.")
             self.n_features_in_ = X.n_features
@@ -130,11 +159,25 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             # Data frames keep their categories; scikit-learn would turn them into objects.
             _check_feature_names(self, X, reset=True)
             self.n_features_in_ = X.shape[1]
-            return ingest(X, path, target=np.asarray(y)), None
+            return ingest(X, path, target=self._targets(y, sample_columns)), None
         X, y = validate_data(
             self, X, y, dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2
         )
-        return ingest(X, path, target=y), None
+        return ingest(X, path, target=self._targets(y, sample_columns)), None
+
+    def _targets(self, y: Any, sample_columns: Any) -> dict[str, Any]:
+        """The target and the columns of samples that are used, as columns of a store."""
+        names = [*(self.confounders or ()), self.subjects, self.sample_weight]
+        columns: dict[str, Any] = {"target": np.asarray(y)}
+        for name in names:
+            if name is None:
+                continue
+            if sample_columns is None or name not in sample_columns:
+                raise InputError(
+                    f"there is no column {name!r} of samples: give fit(..., sample_columns=...)."
+                )
+            columns[name] = np.asarray(sample_columns[name])
+        return columns
 
     def _threads(self) -> int:
         if self.n_jobs is None:

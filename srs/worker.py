@@ -19,7 +19,7 @@ import numpy as np
 
 import srs
 from srs import batch
-from srs.batch import BatchSpec, PaperSpec
+from srs.batch import Spec
 from srs.config import Settings
 from srs.context import Context, gather_context, load_codes
 from srs.errors import ClusterError
@@ -54,7 +54,7 @@ class Task:
     pinned: tuple[int, ...]
     threads: int
 
-    def __call__(self, spec: BatchSpec | PaperSpec) -> tuple[BatchEvidence, list[Tree]]:
+    def __call__(self, spec: Spec) -> tuple[BatchEvidence, list[Tree]]:
         context, slots = _KEPT.of(self)
         with slots:
             return batch.run_spec(context, spec)

@@ -5,8 +5,10 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -76,3 +78,38 @@ def test_a_feature_store(tmp_path):
     assert 9 in SRSSelector(random_state=3).fit(store, "b").get_support(indices=True)
     with pytest.raises(srs.SRSError, match="name of a target"):
         SRSSelector().fit(store, y)
+
+
+def in_sites(n=300, p=30, seed=0):
+    """Columns 10 and above follow the site, as the target does; column 2 matters."""
+    rng = np.random.default_rng(seed)
+    site = rng.integers(0, 2, n)
+    X = rng.normal(size=(n, p))
+    X[:, 10:] += 1.5 * site[:, None]
+    y = (2.0 * X[:, 2] + 3.0 * (site - 0.5) + rng.logistic(size=n) > 0).astype(int)
+    return X, y, pd.DataFrame({"site": site.astype(str), "w": rng.random(n)})
+
+
+def test_columns_of_samples():
+    X, y, columns = in_sites()
+    assert SRSSelector(random_state=0).fit(X, y).support_[10:].sum() > 5
+    selector = SRSSelector(random_state=0, confounders=["site"], sample_weight="w")
+    selector.fit(X, y, sample_columns=columns)
+    assert selector.get_support(indices=True).tolist() == [2]
+    sets = {"first": [0, 1, 2], "last": [20, 21]}
+    selector = SRSSelector(random_state=0, class_weight="balanced", feature_sets=sets)
+    assert selector.fit(X, y).result_.sets["verdict"].tolist()[0] == "RELEVANT"
+    with pytest.raises(srs.SRSError, match="no column 'site' of samples"):
+        SRSSelector(confounders=["site"]).fit(X, y)
+    with pytest.raises(srs.SRSError, match="must be columns of it"):
+        SRSSelector().fit(srs.ingest(X, target=y), sample_columns=columns)
+
+
+def test_columns_of_samples_are_cut_along_in_cross_validation():
+    X, y, columns = in_sites(n=200)
+    with config_context(enable_metadata_routing=True):
+        selector = SRSSelector(random_state=0, confounders=["site"], max_trees=40)
+        selector.set_fit_request(sample_columns=True)
+        model = make_pipeline(selector, LogisticRegression())
+        scored = cross_validate(model, X, y, params={"sample_columns": columns}, cv=2)
+    assert scored["test_score"].min() > 0.5

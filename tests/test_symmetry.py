@@ -15,6 +15,7 @@ from srs.config import Settings
 from srs.context import make_context
 from srs.executors import LocalExecutor
 from srs.run import Run
+from srs.samples import plan_samples
 from srs.seeds import probe_permutations
 from srs.store import Target
 from srs.store.feature_store import open_root
@@ -24,7 +25,7 @@ from tests.planted import make_planted
 N, P = 120, 24
 
 
-def store_in_order(codes: np.ndarray, y: np.ndarray):
+def store_in_order(codes: np.ndarray, y: np.ndarray, columns: tuple[Target, ...] = ()):
     """A store in which place and feature id are equal, whatever the content."""
 
     class OrderedWriter(StoreWriter):
@@ -35,12 +36,12 @@ def store_in_order(codes: np.ndarray, y: np.ndarray):
     root = writer.finish(
         kinds=np.zeros(len(codes)), n_levels=np.full(len(codes), 200), names=None,
         sample_ids=None, labels={}, source={}, notices=[], srs_version="",
-        targets=[Target("y", "classification", y.astype(np.int32), ("0", "1"))],
+        targets=[Target("y", "classification", y.astype(np.int32), ("0", "1")), *columns],
     )  # fmt: skip
     return open_root(root)
 
 
-def run_rounds(codes, y, settings, n_rounds, flipped, monkeypatch):
+def run_rounds(codes, y, settings, n_rounds, flipped, monkeypatch, columns=()):
     """Evidence after some rounds; `flipped` = (run number, role): change its coins by the role."""
     drawn = batch.draw_coins
     original_cut = batch.subspace.cut_subspaces
@@ -61,7 +62,7 @@ def run_rounds(codes, y, settings, n_rounds, flipped, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(batch, "draw_coins", coins)
         patch.setattr(batch.subspace, "cut_subspaces", recording_cut)
-        run = Run(make_context(store_in_order(codes, y), settings), LocalExecutor(1))
+        run = Run(make_context(store_in_order(codes, y, columns), settings), LocalExecutor(1))
         for _ in range(n_rounds):
             run._run_round()
     return run.state
@@ -77,12 +78,38 @@ def test_swapping_features_with_probes_swaps_the_evidence(
     codes = np.clip(X.T * 20 + 100, 0, 254).astype(np.uint8)
     settings = Settings(seed=global_random_seed, n_probes=n_probes, subspace_size=16)
     permutation = probe_permutations(settings.seed, n_probes + 1, N)[role]
+    assert_swapped(codes, y, settings, role, permutation, monkeypatch)
+
+
+@pytest.mark.parametrize(("n_probes", "role"), [(1, 1), (7, 5)])
+def test_the_swap_where_samples_are_not_alike(n_probes, role, monkeypatch, global_random_seed):
+    """Guards the same with cohorts, subjects and weights."""
+    X, y = make_planted(N, P, global_random_seed)
+    codes = np.clip(X.T * 20 + 100, 0, 254).astype(np.uint8)
+    rng = np.random.default_rng(global_random_seed)
+    subjects = np.repeat(np.arange(N // 3), 3)
+    columns = (
+        Target("who", "classification", subjects.astype(np.int32), tuple(map(str, range(N // 3)))),
+        Target("site", "classification", (subjects % 4).astype(np.int32), tuple("abcd")),
+        Target("w", "regression", rng.uniform(0.5, 2.0, N)),
+    )
+    settings = Settings(
+        seed=global_random_seed, n_probes=n_probes, subspace_size=16, subjects="who",
+        confounders=("site",), sample_weight="w", class_weight="balanced",
+    )  # fmt: skip
+    samples = plan_samples(store_in_order(codes, y, columns), settings, n_probes + 1)
+    assert len(samples.target.weights) == N
+    permutation = samples.permutations[role]
+    assert_swapped(codes, y, settings, role, permutation, monkeypatch, columns)
+
+
+def assert_swapped(codes, y, settings, role, permutation, monkeypatch, columns=()):
     swapped = codes.copy()
     group = slice(8, 16)  # the features of run 1: coins are drawn for a run
     swapped[group] = codes[group][:, permutation]
-    plain = run_rounds(codes, y, settings, 4, None, monkeypatch)
-    other = run_rounds(swapped, y, settings, 4, (1, role), monkeypatch)
-    roles = np.arange(n_probes + 1)
+    plain = run_rounds(codes, y, settings, 4, None, monkeypatch, columns)
+    other = run_rounds(swapped, y, settings, 4, (1, role), monkeypatch, columns)
+    roles = np.arange(settings.n_probes + 1)
     for name in ("used", "screened", "peak"):
         expected = getattr(plain.evidence, name).copy()
         expected[:, group] = expected[roles ^ role][:, group]

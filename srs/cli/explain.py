@@ -35,6 +35,12 @@ def explain(
     target: Annotated[
         str | None, typer.Option(metavar="NAME", help="Target. Default: the first of the store.")
     ] = None,
+    subjects: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Column of the store: samples of one subject belong together."
+        ),
+    ] = None,
     trees: Annotated[
         int, typer.Option(min=1, help="Trees of the forest that analyses share.")
     ] = 1000,
@@ -88,7 +94,7 @@ def explain(
         with progress.shown("explain", as_json) as show:
             found = run_explain(
                 store, target, _features(features), requests or list(DEFAULT), seed,
-                n_trees=trees, threads=threads, on_progress=show,
+                n_trees=trees, threads=threads, subjects=subjects, on_progress=show,
                 executor=choose_executor(workers, scheduler, None, None),
             )  # fmt: skip
         page = found.save(folder)

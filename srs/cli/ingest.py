@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from time import monotonic
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,6 +31,14 @@ def ingest(
         typer.Option(
             help="File with the target's values, or a column of --table or of SOURCE: obs:NAME of "
             "AnnData, phenotype of PLINK, label of libsvm. Default: none."
+        ),
+    ] = None,
+    sample_column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="File, or column of SOURCE, kept beside the target for `srs select`: confounders, "
+            "subjects, weights; repeat for more.",
         ),
     ] = None,
     memory: Annotated[
@@ -103,6 +111,7 @@ def ingest(
     Examples:
       srs ingest X.npy wide.zarr --target y.npy --memory 1GB
       srs ingest table.csv table.zarr --target outcome --categorical site
+      srs ingest table.csv table.zarr --target outcome --sample-column site --sample-column patient
       srs ingest expression.tsv genes.zarr --orientation features --target status.csv
       srs ingest cells.h5ad cells.zarr --target obs:cell_type --dataset layers/counts
       srs ingest cohort.bed snps.zarr --table pheno.tsv --target case --covariate age
@@ -115,7 +124,8 @@ def ingest(
         started = monotonic()
         with progress.shown("ingest", as_json) as show:
             written = write_store(
-                source, store, target=target, memory=memory, orientation=orientation,
+                source, store, target=name_targets(target, sample_column), memory=memory,
+                orientation=orientation,
                 names=None if names is None else read_names(names),
                 sample_ids=None if sample_ids is None else read_names(sample_ids), table=table,
                 covariates=covariate or (), dataset=dataset, mask=mask,
@@ -126,6 +136,23 @@ def ingest(
             )  # fmt: skip
         about = written.describe()
         typer.echo(json.dumps(about, indent=1) if as_json else render(about))
+
+
+def name_targets(target: str | None, columns: list[str] | None) -> Any:
+    """The target and columns of samples as `ingest` takes them: a file is named by its stem.
+
+    >>> name_targets("y.npy", None), name_targets("case", ["site"])
+    ('y.npy', {'case': 'case', 'site': 'site'})
+    """
+    from srs.errors import SettingsError
+    from srs.ingest.target import is_target_file
+
+    if not columns:
+        return target
+    if target is None:
+        raise SettingsError("--sample-column stands beside a target: give --target, too.")
+    given = [target, *columns]
+    return {Path(name).stem if is_target_file(name) else name: name for name in given}
 
 
 def read_names(path: Path) -> list[str]:

@@ -103,6 +103,34 @@ def select(
             metavar="FILE", help="Names of the features to use, one a line. Default: all."
         ),
     ] = None,
+    sample_weight: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Column of the store: how much each sample counts."),
+    ] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(metavar="balanced", help='"balanced": all classes count alike.'),
+    ] = None,
+    confounder: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Column of the store (batch, sex) that must not make features relevant; repeat "
+            "for more.",
+        ),
+    ] = None,
+    subjects: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Column of the store: samples of one subject belong together."
+        ),
+    ] = None,
+    sets: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Feature sets to test, too: two columns, feature and set; or .gmt."
+        ),
+    ] = None,
     subspace_size: Annotated[
         int | None,
         typer.Option(help="Features explored by a tree. Default: from memory and data."),
@@ -158,6 +186,7 @@ def select(
     Examples:
       srs select wide.zarr --memory 512MB --fdr 0.1 --seed 0 --threads 2 --out run1
       srs select wide.zarr --out run1 --max-seconds 3600 --pinned age --pinned sex
+      srs select wide.zarr --out run1 --confounder batch --subjects patient --sets pathways.gmt
       srs select wide.zarr --out run1 --resume
       srs select wide.zarr --out women --samples women.txt --features chr6.txt
       srs select wide.zarr --out run1 --memory 1GB --workers 4
@@ -170,7 +199,9 @@ def select(
         prepare_folder(folder, resume, overwrite)
         settings: dict[str, Any] = {
             "fdr": fdr, "memory": memory, "seed": seed, "threads": threads, "mode": mode,
-            "target": target, "pinned": pinned, "subspace_size": subspace_size,
+            "target": target, "pinned": pinned, "sample_weight": sample_weight,
+            "class_weight": class_weight, "confounders": tuple(confounder or ()),
+            "subjects": subjects, "feature_sets": sets, "subspace_size": subspace_size,
             "samples": None if samples is None else read_names(samples),
             "features": None if features is None else read_names(features),
             "round_size": round_size, "max_trees": max_trees, "max_passes": max_passes,

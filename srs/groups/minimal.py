@@ -21,6 +21,7 @@ def choose_minimal(
     target: TreeTarget,
     criterion: str,
     seed: int,
+    subjects: np.ndarray | None = None,
 ) -> np.ndarray:
     """Few columns that together predict nearly as well as all, int64 in ascending order.
 
@@ -29,6 +30,8 @@ def choose_minimal(
     target            what trees learn, over the same samples
     criterion         impurity that trees decrease
     seed              seed of the run
+    subjects          int (n_samples,): samples that trees see together or not at all; None: each
+                      is one by itself
 
     Trees try all columns at every node (K at its largest, thesis 7.3.1), so a column that others
     mask gets little importance. The least important ones are left out again and again. Of all
@@ -38,7 +41,7 @@ def choose_minimal(
     rows = thin(len(codes), max(MAX_CELLS // max(codes.shape[1], 1), 2))
     if codes.shape[1] < 2 or len(rows) < 3:
         return np.arange(codes.shape[1])
-    forest = _Forest(codes, splits_by_subset, target, criterion, seed, rows)
+    forest = _Forest(codes, splits_by_subset, target, criterion, seed, rows, subjects)
     columns = np.arange(codes.shape[1])
     tried = []
     while len(columns):
@@ -71,7 +74,7 @@ class _Forest:
 
     def __init__(
         self, codes: np.ndarray, splits_by_subset: np.ndarray, target: TreeTarget,
-        criterion: str, seed: int, rows: np.ndarray,
+        criterion: str, seed: int, rows: np.ndarray, subjects: np.ndarray | None,
     ) -> None:  # fmt: skip
         self._codes, self._splits, self._target = codes, splits_by_subset, target
         self._rows, self._seed = rows, seed
@@ -80,7 +83,32 @@ class _Forest:
             self._truth = target.values[rows, None] * target.unit + target.offset
         else:
             self._truth = np.eye(target.n_classes)[target.classes[rows]]
-        self.constant_losses = ((self._truth - self._truth.mean(axis=0)) ** 2).sum(axis=1)
+        self._weights = target.weights[rows, None] if len(target.weights) else None
+        self._units = None
+        if subjects is not None:
+            units = np.unique(subjects[rows], return_inverse=True)[1]
+            self._units = units if units.max() > 0 else None
+        mean = self._truth.mean(axis=0)
+        if self._weights is not None:
+            mean = np.average(self._truth, axis=0, weights=self._weights[:, 0])
+        self.constant_losses = self._loss(mean)
+
+    def _loss(self, predicted: np.ndarray) -> np.ndarray:
+        """Squared error of each sample, by how much the sample counts."""
+        squares = (predicted - self._truth) ** 2
+        if self._weights is not None:
+            squares = squares * (self._weights / self._weights.mean())
+        return np.asarray(squares.sum(axis=1))
+
+    def _part(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Two thirds of the samples for a tree, and the others; subjects are kept together."""
+        if self._units is None:
+            mixed = rng.permutation(len(self._rows))
+            cut = len(mixed) * 2 // 3
+            return np.sort(mixed[:cut]), mixed[cut:]
+        order = rng.permutation(int(self._units.max()) + 1)
+        inside = order[self._units] < len(order) * 2 // 3
+        return np.flatnonzero(inside), np.flatnonzero(~inside)
 
     def grow(self, columns: np.ndarray, n_trees: int) -> tuple[np.ndarray, np.ndarray]:
         """Importance of columns, and the squared error of each sample where no tree saw it."""
@@ -89,13 +117,12 @@ class _Forest:
         total, n_votes = np.zeros_like(self._truth), np.zeros((len(self._rows), 1))
         for tree_number in range(n_trees):
             rng = make_rng(self._seed, MINIMAL, tree_number)
-            mixed = rng.permutation(len(self._rows))
-            inside, outside = np.sort(mixed[: len(mixed) * 2 // 3]), mixed[len(mixed) * 2 // 3 :]
+            inside, outside = self._part(rng)
             tree, _ = grow(
                 block, self._target, draw_tree_key(rng), self._settings, rows=self._rows[inside],
                 is_categorical=self._splits[columns], into=importances,
             )  # fmt: skip
             total[outside] += predict_tree(tree, block, self._rows[outside])
             n_votes[outside] += 1
-        losses = ((total / np.maximum(n_votes, 1) - self._truth) ** 2).sum(axis=1)
+        losses = self._loss(total / np.maximum(n_votes, 1))
         return importances.used, np.where(n_votes[:, 0] > 0, losses, self.constant_losses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,6 +41,7 @@ def find_signals(
     samples: np.ndarray,
     criterion: str,
     seed: int,
+    subjects: np.ndarray | None = None,
 ) -> Signals:
     """Signals among the features at `places`.
 
@@ -52,6 +53,7 @@ def find_signals(
     samples         the samples to look at: those that trees of the run saw
     criterion       impurity that trees decrease
     seed            seed of the run
+    subjects        int by sample: samples that belong together; None: no such
     """
     n_relevant = len(places)
     most_important = np.argsort(-importance, kind="stable")[:MAX_FEATURES]
@@ -65,11 +67,14 @@ def find_signals(
     by_subset = np.zeros(len(places), np.bool_)
     if is_categorical is not None:
         by_subset = is_categorical[places]
-    values = target.values[samples] if len(target.values) else target.values
-    target = replace(target, classes=target.classes[samples], values=values)
+    target = target.take(samples)
+    if subjects is not None:
+        subjects = subjects[samples]
     groups = find_groups(codes, by_subset, target, importance)
     leaders = np.sort(np.array([group[0] for group in groups], np.int64))
-    enough = choose_minimal(codes[:, leaders], by_subset[leaders], target, criterion, seed)
+    enough = choose_minimal(
+        codes[:, leaders], by_subset[leaders], target, criterion, seed, subjects
+    )
     return Signals(
         [places[group] for group in groups], places[leaders[enough]], n_relevant - len(places)
     )

@@ -23,8 +23,8 @@ from srs.ingest.values import read_values
 from srs.seeds import EXPLAIN, make_rng
 from srs.store import Target
 from srs.tree import MISSING
-from srs.tree.forest import nlogn_table
 from srs.tree.multiway import grow_multiway
+from srs.tree.target import nlogn_table
 
 CONTEXT = EXPLAIN + 3
 CHUNK_TREES = 25

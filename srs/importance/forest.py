@@ -84,11 +84,34 @@ class Forest:
         return np.asarray(self.trees.used_sum / self.n_trees)
 
 
-def draw_bags(seed: int, purpose: tuple[int, ...], chunk: int, n_trees: int, n: int) -> Any:
-    """Keys (uint64) and bootstrap rows (int32) of the trees of one chunk."""
+def draw_bags(
+    seed: int, purpose: tuple[int, ...], chunk: int, n_trees: int, n: int,
+    subjects: np.ndarray | None = None,
+) -> Any:  # fmt: skip
+    """Keys (uint64) and bootstrap rows (int32) of the trees of one chunk.
+
+    subjects: samples of a subject are in the bag of a tree together, or not at all
+    """
     rng = make_rng(seed, *purpose, chunk)
     keys = rng.integers(0, 1 << 64, n_trees, dtype=np.uint64)
-    return keys, rng.integers(0, n, (n_trees, n), dtype=np.int32)
+    if subjects is None:
+        return keys, rng.integers(0, n, (n_trees, n), dtype=np.int32)
+    by_subject = np.argsort(subjects, kind="stable")
+    units = np.split(by_subject, np.flatnonzero(np.diff(subjects[by_subject])) + 1)
+    return keys, np.stack([_draw_subjects(units, n, rng) for _ in range(n_trees)])
+
+
+def _draw_subjects(units: list[np.ndarray], n: int, rng: np.random.Generator) -> np.ndarray:
+    """n samples of whole subjects, drawn with replacement; what is left over repeats some."""
+    bag: list[np.ndarray] = []
+    n_left = n
+    while n_left:
+        unit = units[rng.integers(len(units))]
+        if len(unit) > n_left:
+            unit = rng.choice(np.concatenate(bag), n_left)
+        bag.append(unit)
+        n_left -= len(unit)
+    return np.concatenate(bag).astype(np.int32)
 
 
 def criterion_of(target: TreeTarget) -> str:
@@ -119,7 +142,7 @@ def grow_forest(
               for a in range(0, settings.n_trees, CHUNK_TREES)]  # fmt: skip
 
     def grow_chunk(chunk: tuple[int, int]) -> tuple[Trees, np.ndarray]:
-        keys, rows = draw_bags(seed, (FOREST,), chunk[0], chunk[1] - chunk[0], n)
+        keys, rows = draw_bags(seed, (FOREST,), chunk[0], chunk[1] - chunk[0], n, matrix.subjects)
         grown = grow_trees(
             matrix.codes, target, keys, rows, tree, is_categorical=matrix.is_categorical
         )
@@ -139,6 +162,7 @@ def grow_forest(
 def mean_importance(
     codes: np.ndarray, is_categorical: np.ndarray, target: TreeTarget, tree: TreeSettings,
     n_trees: int, place: tuple[int, ...], bootstrap: bool = True,
+    subjects: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
     """Mean decrease of impurity by column, of a forest whose trees are not kept.
 
@@ -148,7 +172,7 @@ def mean_importance(
     total = np.zeros(codes.shape[1])
     for start in range(0, n_trees, CHUNK_TREES):
         size = min(CHUNK_TREES, n_trees - start)
-        keys, rows = draw_bags(place[0], place[1:], start, size, n)
+        keys, rows = draw_bags(place[0], place[1:], start, size, n, subjects)
         if not bootstrap:
             rows = np.tile(np.arange(n, dtype=np.int32), (size, 1))
         total += grow_trees(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from srs.exchange import permute_subjects
 from srs.executors import LocalExecutor
 from srs.importance.analysis import Analysis, correct, make_table, rank_p_values
 from srs.importance.forest import ForestSettings, OnProgress, criterion_of, mean_importance
@@ -51,7 +51,7 @@ def label_permutation(
     grow = _grower(matrix, n_trees, (seed, LABELS))
 
     def permuted(number: int) -> np.ndarray:
-        return grow(_permute(matrix.tree_target, seed, number), matrix.codes, number)
+        return grow(_permute(matrix, seed, number), matrix.codes, number)
 
     values = []
     for value in LocalExecutor(threads).map(permuted, range(1 + n_permutations)):
@@ -116,7 +116,7 @@ def conditional_error_rate(
         def reaches(
             number: int, rest: np.ndarray = rest, least: float = value[order[rank]]
         ) -> bool:
-            shuffled = make_rng(seed, ERROR_RATE, len(rest), number).permutation(matrix.n_samples)
+            shuffled = _shuffle(matrix, make_rng(seed, ERROR_RATE, len(rest), number))
             codes = matrix.codes.copy()
             codes[:, rest] = matrix.codes[shuffled][:, rest]
             found = grow(matrix.tree_target, codes, len(rest) * n_permutations + number)
@@ -145,16 +145,22 @@ def _grower(
 
     def grow(target: TreeTarget, codes: np.ndarray, number: int) -> np.ndarray:
         return mean_importance(
-            codes, matrix.is_categorical, target, tree, n_trees, (*place, number)
-        )
+            codes, matrix.is_categorical, target, tree, n_trees, (*place, number),
+            subjects=matrix.subjects,
+        )  # fmt: skip
 
     return grow
 
 
-def _permute(target: TreeTarget, seed: int, number: int) -> TreeTarget:
+def _permute(matrix: Matrix, seed: int, number: int) -> TreeTarget:
     """The target with its samples permuted; number 0 is the target as it is."""
     if not number:
-        return target
-    order = make_rng(seed, LABELS, number, 1).permutation(len(target.classes))
-    values = target.values[order] if len(target.values) else target.values
-    return replace(target, classes=target.classes[order], values=values)
+        return matrix.tree_target
+    return matrix.tree_target.take(_shuffle(matrix, make_rng(seed, LABELS, number, 1)))
+
+
+def _shuffle(matrix: Matrix, rng: np.random.Generator) -> np.ndarray:
+    """A random order of the samples, of whole subjects where samples belong together."""
+    if matrix.subjects is not None:
+        return permute_subjects(matrix.subjects, rng)
+    return rng.permutation(matrix.n_samples)

@@ -37,6 +37,7 @@ class Matrix:
     feature_ids     int64 (n_features,): ids in the store
     target          what is to be explained; None if the analysis needs none
     store           where the codes are from
+    subjects        int (n_samples,): samples that belong together; None: each by itself
     """
 
     codes: np.ndarray
@@ -45,6 +46,7 @@ class Matrix:
     feature_ids: np.ndarray
     target: Target | None
     store: FeatureStore
+    subjects: np.ndarray | None = None
 
     @property
     def n_samples(self) -> int:

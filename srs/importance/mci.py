@@ -61,7 +61,7 @@ def mci(
         codes = np.ascontiguousarray(matrix.codes[:, subset])
         categorical = matrix.is_categorical[list(subset)]
         place = (seed, MCI, len(subset), *subset)
-        return oob_score(codes, categorical, matrix.tree_target, n_trees, place)
+        return oob_score(codes, categorical, matrix.tree_target, n_trees, place, matrix.subjects)
 
     scores: dict[tuple[int, ...], float] = {}
     for subset, scored in zip(sets, LocalExecutor(threads).map(score, sets), strict=True):

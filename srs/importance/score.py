@@ -44,13 +44,14 @@ def _vote(  # type: ignore[no-untyped-def]
 
 def oob_score(
     codes: np.ndarray, is_categorical: np.ndarray, target: TreeTarget, n_trees: int,
-    place: tuple[int, ...],
+    place: tuple[int, ...], subjects: np.ndarray | None = None,
 ) -> float:  # fmt: skip
     """What the features explain of the target, out of bag; 0 without features.
 
     Classes: accuracy, less the share of the largest class. Numbers: R squared.
 
-    place  where the randomness is from: seed, purpose and numbers, as `make_rng` takes them
+    place     where the randomness is from: seed, purpose and numbers, as `make_rng` takes them
+    subjects  int (n_samples,): samples of a subject are out of bag together
     """
     n = len(codes)
     if not codes.shape[1]:
@@ -62,7 +63,7 @@ def oob_score(
     total, n_votes = np.zeros((n, target.n_classes)), np.zeros(n, np.int64)
     for start in range(0, n_trees, CHUNK_TREES):
         size = min(CHUNK_TREES, n_trees - start)
-        keys, rows = draw_bags(place[0], place[1:], start, size, n)
+        keys, rows = draw_bags(place[0], place[1:], start, size, n, subjects)
         trees = grow_trees(codes, target, keys, rows, settings, is_categorical=is_categorical)
         _vote(codes, rows, trees.ends, trees.column, trees.cut_code, trees.cut_shift, trees.left,
               trees.right, trees.subset, trees.subset_row, trees.value, total, n_votes)  # fmt: skip

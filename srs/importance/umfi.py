@@ -68,8 +68,9 @@ def umfi(
         categorical = matrix.is_categorical[np.append(others, column)]
         place = (seed, UMFI, column, repeat)
         alone = oob_score(np.ascontiguousarray(codes[:, :-1]), categorical[:-1],
-                          matrix.tree_target, n_trees, place)  # fmt: skip
-        return oob_score(codes, categorical, matrix.tree_target, n_trees, place) - alone
+                          matrix.tree_target, n_trees, place, matrix.subjects)  # fmt: skip
+        whole = oob_score(codes, categorical, matrix.tree_target, n_trees, place, matrix.subjects)
+        return whole - alone
 
     specs = [(column, r) for column in range(matrix.n_features) for r in range(n_repeats)]
     found = []

@@ -9,7 +9,8 @@ the document that `srs.result` writes as result.json, made by `srs.selection`:
     outcome    stop_reason, n_trees, n_passes, relevant, pinned, verdicts, history (relevant
                features against trees), evidence (histograms), prediction; groups of relevant
                features, ungrouped (how many are in none), minimal (ids that are enough); basis
-               (what the verdicts rest on, see `srs.basis`)
+               (what the verdicts rest on, see `srs.basis`); sets (rows of tested feature sets,
+               and how many of their members are no features), if any were given
     measured   seconds, memory, threads, versions: what differs between equal runs
 """
 

@@ -1,7 +1,7 @@
 """The page: one HTML file that needs nothing from outside and reads fine without scripts.
 
-Its parts come from `overview`, `signals`, `features`, `explained`, `prediction` and `background`,
-its looks from `style`.
+Its parts come from `overview`, `signals`, `features`, `sets`, `explained`, `prediction` and
+`background`, its looks from `style`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from srs.report.charts import CHART_CSS
 from srs.report.explained import explanation_parts
 from srs.report.markup import page
 from srs.report.prediction import prediction
+from srs.report.sets import sets
 from srs.report.signals import signals
 from srs.report.style import CSS, SCRIPT
 from srs.report.text import headline
@@ -34,6 +35,7 @@ def render_html(
         signals(document),
         features.relevant_features(document, table),
         features.pinned_features(document),
+        sets(document),
         *(explanation_parts(explanation) if explanation else ()),
         overview.convergence(document),
         overview.evidence(document),

@@ -8,6 +8,7 @@ from typing import Any
 
 from srs.memory import format_bytes
 from srs.report.prediction import accuracy, r_squared
+from srs.report.sets import sets_found
 from srs.report.text import (
     clean_name,
     count,
@@ -39,6 +40,7 @@ def render_terminal(document: Mapping[str, Any], folder: str | None = None) -> s
     ]
     if document["outcome"].get("groups"):
         parts.append(grouped(document))
+    parts += _sets(document)
     parts += ["", *_features(document), "", _cost(document)]
     parts += _prediction(document)
     if folder is not None:
@@ -48,6 +50,17 @@ def render_terminal(document: Mapping[str, Any], folder: str | None = None) -> s
 
 def _wrap(sentence: str) -> str:
     return textwrap.fill(sentence, WIDTH)
+
+
+def _sets(document: Mapping[str, Any]) -> list[str]:
+    if "sets" not in document["outcome"]:
+        return []
+    rows = [row for row in document["outcome"]["sets"]["rows"] if row["verdict"] == "RELEVANT"]
+    rows.sort(key=lambda row: (row["q_value"], row["p_value"]))
+    named = [clean_name(row["set"]) for row in rows[:MAX_ROWS]]
+    more = f" and {len(rows) - MAX_ROWS:,} more" if len(rows) > MAX_ROWS else ""
+    listed = ": " + ", ".join(named) + more if named else ""
+    return [_wrap(sets_found(document) + listed)]
 
 
 def _features(document: Mapping[str, Any]) -> list[str]:

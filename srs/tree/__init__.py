@@ -1,8 +1,8 @@
 """Randomised trees on blocks of uint8 codes: arrays in, arrays out.
 
-`kernel` grows one tree from `cuts` and their `criterion`; `forest` wraps it, applies, saves and
-loads trees; `ensemble` grows many in one call; `random` makes their random numbers. Nothing here
-knows of files, features or verdicts.
+`kernel` grows one tree for a `target` from `cuts` and their `criterion`; `forest` wraps it,
+applies, saves and loads trees; `ensemble` grows many in one call; `random` makes their random
+numbers. Nothing here knows of files, features or verdicts.
 """
 
 from srs.tree.cuts import MISSING
@@ -11,13 +11,13 @@ from srs.tree.forest import (
     Importances,
     Tree,
     TreeSettings,
-    TreeTarget,
     apply_tree,
     grow,
     load_trees,
     predict_tree,
     save_trees,
 )
+from srs.tree.target import TreeTarget
 
 __all__ = [
     "MISSING",

@@ -2,6 +2,9 @@
 
 Scores are n_node x impurity decrease, up to a part that all columns of a node share. They are
 symmetric in left and right to the last bit, so that equal splits compare equal.
+
+Samples may have weights, which are whole numbers: what is counted is then their mass, the sum of
+weights, in the place of their number, and as exact. Without weights mass and number are the same.
 """
 
 import numpy as np
@@ -11,15 +14,21 @@ ENTROPY, GINI, VARIANCE = 0, 1, 2
 
 
 @njit(nogil=True, cache=True)
-def node_impurity_of(criterion, nlogn, class_sizes, n_segments, n, values, rows, lo, hi):
-    """n x impurity of a node, and the sum of its target (0 for classes)."""
+def node_impurity_of(criterion, nlogn, class_sizes, n_segments, n, values, weights, rows, lo, hi):
+    """n x impurity of a node of mass n, and the weighted sum of its target (0 for classes)."""
     if criterion == VARIANCE:
         total, squares = 0.0, 0.0
         first = values[rows[lo]]
-        for i in range(lo, hi):
-            y = values[rows[i]]
-            total += y
-            squares += (y - first) * (y - first)
+        if weights.shape[0]:
+            for i in range(lo, hi):
+                y, w = values[rows[i]], np.float64(weights[rows[i]])
+                total += y * w
+                squares += (y - first) * (y - first) * w
+        else:
+            for i in range(lo, hi):
+                y = values[rows[i]]
+                total += y
+                squares += (y - first) * (y - first)
         shifted = total - n * first
         return max(squares - shifted * shifted / n, 0.0), total
     impurity = nlogn[n] if criterion == ENTROPY else np.float64(n)
@@ -30,22 +39,32 @@ def node_impurity_of(criterion, nlogn, class_sizes, n_segments, n, values, rows,
 
 
 @njit(nogil=True, cache=True)
-def fill_tables(criterion, nlogn, class_sizes, n_segments, n, tables):
+def fill_tables(criterion, nlogn, class_sizes, n_segments, n, weighted, tables):
     """Per-node tables, so that a column's score is one look-up a class.
 
     ENTROPY: row s holds f(x) + f(n_s - x) with f(x) = x log x, the last row f(x) + f(n - x).
-    GINI: column 0 holds the class sizes.
+    GINI, or ENTROPY with weights: column 0 holds the class sizes. (Masses are many times larger
+    than numbers of samples: their tables would take longer than the look-ups that they save.)
     """
-    if criterion == ENTROPY:
+    if criterion == ENTROPY and not weighted:
         for s in range(n_segments):
             size = class_sizes[s]
             for x in range(size + 1):
                 tables[s, x] = nlogn[x] + nlogn[size - x]
         for x in range(n + 1):
             tables[n_segments, x] = nlogn[x] + nlogn[n - x]
-    elif criterion == GINI:
+    elif criterion != VARIANCE:
         for s in range(n_segments):
             tables[s, 0] = class_sizes[s]
+
+
+@njit(nogil=True, cache=True)
+def score_weighted(left, n_left, n, tables, nlogn):
+    """Score of one split by ENTROPY of weighted samples, as `score_one` does without weights."""
+    score = -(nlogn[n_left] + nlogn[n - n_left])
+    for s in range(left.shape[0]):
+        score += nlogn[left[s]] + nlogn[np.int64(tables[s, 0]) - left[s]]
+    return score
 
 
 @njit(nogil=True, cache=True)
@@ -68,7 +87,8 @@ def score_one(criterion, left, n_left, n, left_sum, total, tables):
 
 
 @njit(nogil=True, cache=True)
-def score_columns(criterion, counts, sums, n, total, tables, low, high, min_leaf, n_left, scores):
+def score_columns(criterion, counts, sums, n, total, tables, nlogn, weighted, low, high, min_leaf,
+                  n_left, scores):  # fmt: skip
     """Score of every column of a tile without the node's impurity; -inf where it cannot be cut."""
     n_segments = counts.shape[0]
     width = scores.shape[0]
@@ -81,7 +101,14 @@ def score_columns(criterion, counts, sums, n, total, tables, low, high, min_leaf
         for s in range(2, n_segments):
             for j in range(width):
                 n_left[j] += counts[s, j]
-    if criterion == ENTROPY:
+    if criterion == ENTROPY and weighted:
+        for j in range(width):
+            scores[j] = -(nlogn[n_left[j]] + nlogn[n - n_left[j]])
+        for s in range(n_segments):
+            size = np.int64(tables[s, 0])
+            for j in range(width):
+                scores[j] += nlogn[counts[s, j]] + nlogn[size - counts[s, j]]
+    elif criterion == ENTROPY:
         if n_segments == 2:
             for j in range(width):
                 scores[j] = (

@@ -9,13 +9,14 @@ and level.
 import numpy as np
 from numba import njit
 
-from srs.tree.criterion import VARIANCE, score_one
+from srs.tree.criterion import ENTROPY, VARIANCE, score_one, score_weighted
 from srs.tree.random import U32, random_below, random_u32, scale_u32
 
 MISSING = 255
 U8 = np.uint8
 FLUSH = 252  # most comparisons that a uint8 lane can hold, a multiple of the unrolling (4)
 SUBSET_TRIES = 64
+LONG_RUN = 16  # samples of one weight that are counted faster than they are weighed
 FEW_SAMPLES = 40  # nodes up to this size have their levels listed by sorting
 
 
@@ -120,8 +121,42 @@ def count_left(block, rows, lo, hi, c0, cut, shift, any_missing, lanes, counts):
 
 
 @njit(nogil=True, cache=True)
+def weigh_left(block, rows, lo, hi, c0, cut, shift, weights, counts):
+    """counts[j] += mass of the samples rows[lo:hi] that column j sends left."""
+    width = cut.shape[0]
+    c1 = c0 + width
+    for i in range(lo, hi):
+        a = block[rows[i], c0:c1]
+        w = weights[rows[i]]
+        for j in range(width):
+            counts[j] += w if U8(a[j] + shift[j]) <= cut[j] else np.int32(0)
+
+
+@njit(nogil=True, cache=True)
+def weigh_runs(
+    block, rows, lo, hi, c0, cut, shift, any_missing, weights, lanes, part, counts
+):  # fmt: skip
+    """The same as `weigh_left`, where samples stand by weight: long runs of one are counted."""
+    start, i = lo, lo  # start: where samples begin that stand in short runs
+    while i < hi:
+        w = weights[rows[i]]
+        stop = i + 1
+        while stop < hi and weights[rows[stop]] == w:
+            stop += 1
+        if stop - i >= LONG_RUN:
+            weigh_left(block, rows, start, i, c0, cut, shift, weights, counts)
+            part[:] = 0
+            count_left(block, rows, i, stop, c0, cut, shift, any_missing, lanes, part)
+            for j in range(part.shape[0]):
+                counts[j] += part[j] * w
+            start = stop
+        i = stop
+    weigh_left(block, rows, start, hi, c0, cut, shift, weights, counts)
+
+
+@njit(nogil=True, cache=True)
 def sum_left(block, rows, lo, hi, c0, cut, shift, values, sums):
-    """sums[j] += sum of the target over the samples that column j sends left."""
+    """sums[j] += sum of the (weighted) target over the samples that column j sends left."""
     width = cut.shape[0]
     c1 = c0 + width
     for i in range(lo, hi):
@@ -142,8 +177,8 @@ def draw_subset(key, col, attempt, levels):
 
 
 @njit(nogil=True, cache=True)
-def cut_categories(block, rows, starts, col, j, subset_key, values, criterion, counts, sums,
-                    levels):  # fmt: skip
+def cut_categories(block, rows, starts, col, j, subset_key, values, weights, criterion, counts,
+                   sums, levels):  # fmt: skip
     """Split a categorical column by a random subset of levels; the attempt used, -1 if none."""
     n_segments = starts.shape[0] - 1
     present = np.zeros(256, np.uint8)
@@ -165,8 +200,12 @@ def cut_categories(block, rows, starts, col, j, subset_key, values, criterion, c
         return -1
     for s in range(n_segments):
         in_left = 0
-        for i in range(starts[s], starts[s + 1]):
-            in_left += levels[block[rows[i], col]]
+        if weights.shape[0]:
+            for i in range(starts[s], starts[s + 1]):
+                in_left += levels[block[rows[i], col]] * np.int64(weights[rows[i]])
+        else:
+            for i in range(starts[s], starts[s + 1]):
+                in_left += levels[block[rows[i], col]]
         counts[s, j] = in_left
     if criterion == VARIANCE:
         total = 0.0
@@ -237,10 +276,24 @@ def list_levels(block, rows, starts, col, values, criterion, codes, segments, ys
 
 
 @njit(nogil=True, cache=True)
-def find_best_cut(n_levels, level_codes, level_counts, level_sums, n, j, tables, criterion, total,
-                  min_leaf, tie_key, left, cut, shift, counts, sums):  # fmt: skip
+def weigh_levels(block, rows, starts, col, weights, n_levels, codes, hist, counts):
+    """Put masses in the place of the counts that `list_levels` made."""
+    for i in range(n_levels):
+        hist[codes[i]] = i
+        for s in range(counts.shape[1]):
+            counts[i, s] = 0
+    for s in range(starts.shape[0] - 1):
+        for i in range(starts[s], starts[s + 1]):
+            counts[hist[block[rows[i], col]], s] += weights[rows[i]]
+
+
+@njit(nogil=True, cache=True)
+def find_best_cut(n_levels, level_codes, level_counts, level_sums, n, j, tables, nlogn, weighted,
+                  criterion, total, min_leaf, tie_key, left, cut, shift, counts,
+                  sums):  # fmt: skip
     """Put the best cut of one column into cut[j], shift[j], counts[:, j] and sums[j]."""
     n_segments = left.shape[0]
+    weighted = weighted and criterion == ENTROPY
     missing = level_codes[n_levels - 1] == U8(MISSING)
     best, ties = -np.inf, 0
     for direction in range(2 if missing else 1):
@@ -259,7 +312,10 @@ def find_best_cut(n_levels, level_codes, level_counts, level_sums, n, j, tables,
             left_sum += level_sums[i]
             if n_left < min_leaf or n - n_left < min_leaf:
                 continue
-            score = score_one(criterion, left, n_left, n, left_sum, total, tables)
+            if weighted:
+                score = score_weighted(left, n_left, n, tables, nlogn)
+            else:
+                score = score_one(criterion, left, n_left, n, left_sum, total, tables)
             if score > best:
                 ties = 0
             if score >= best:

@@ -12,8 +12,9 @@ import numpy as np
 from numba import njit
 
 from srs.tree.criterion import ENTROPY
-from srs.tree.forest import CRITERIA, NO_LIMIT, TreeSettings, TreeTarget, nlogn_table
+from srs.tree.forest import CRITERIA, NO_LIMIT, TreeSettings
 from srs.tree.kernel import grow_tree
+from srs.tree.target import TreeTarget, nlogn_table
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class Trees:
 
 @njit(nogil=True, cache=True)
 def _grow_trees(  # type: ignore[no-untyped-def]
-    block, is_categorical, classes, values, n_classes, rows, keys, criterion, max_features,
-    max_depth, min_leaf, best_cut, nlogn, unit, keep,
+    block, is_categorical, classes, values, products, weights, n_classes, rows, keys, criterion,
+    max_features, max_depth, min_leaf, best_cut, nlogn, unit, keep,
     ends, column, cut_code, cut_shift, left, right, n_node, impurity, value, subset,
     subset_starts, used_sum, used_sq,
 ):  # fmt: skip
@@ -61,8 +62,9 @@ def _grow_trees(  # type: ignore[no-untyped-def]
     ends[0] = 0
     for t in range(rows.shape[0]):
         n_nodes = grow_tree(
-            block, is_categorical, classes, values, n_classes, rows[t].copy(), criterion,
-            max_features, max_depth, min_leaf, best_cut, never, never, -1, keys[t], nlogn, unit,
+            block, is_categorical, classes, values, products, weights, n_classes, rows[t].copy(),
+            criterion, max_features, max_depth, min_leaf, best_cut, never, never, -1, keys[t],
+            nlogn, unit,
             column[at:], cut_code[at:], cut_shift[at:], subset[n_subsets:], left[at:], right[at:],
             n_node[at:], impurity[at:], value[at:], used, screened, peak, n_splits,
         )  # fmt: skip
@@ -114,12 +116,13 @@ def grow_trees(
     subset_starts = np.zeros(n_trees, np.int64)
     used_sum, used_sq = np.zeros(n_columns), np.zeros(n_columns)
     n_subsets = _grow_trees(
-        block, is_categorical, target.classes, target.values, target.n_classes,
-        np.ascontiguousarray(rows, np.int32), np.ascontiguousarray(keys, np.uint64), criterion,
+        block, is_categorical, target.classes, target.values, target.products, target.weights,
+        target.n_classes, np.ascontiguousarray(rows, np.int32),
+        np.ascontiguousarray(keys, np.uint64), criterion,
         n_columns if settings.max_features is None else settings.max_features,
         NO_LIMIT if settings.max_depth is None else settings.max_depth,
         settings.min_samples_leaf, settings.best_cut,
-        nlogn_table(n_drawn if criterion == ENTROPY else 0), target.unit, keep,
+        nlogn_table(target.mass(rows) if criterion == ENTROPY else 0), target.unit, keep,
         ends, column, cut_code, cut_shift, left, right, n_node, impurity, value, subset,
         subset_starts, used_sum, used_sq,
     )  # fmt: skip

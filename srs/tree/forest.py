@@ -16,42 +16,10 @@ from numba import njit
 
 from srs.tree.criterion import ENTROPY, GINI, VARIANCE
 from srs.tree.kernel import grow_tree
+from srs.tree.target import TreeTarget, nlogn_table
 
 CRITERIA = {"entropy": ENTROPY, "gini": GINI, "variance": VARIANCE}
 NO_LIMIT = np.iinfo(np.int32).max
-
-
-@dataclass(frozen=True)
-class TreeTarget:
-    """What a tree learns.
-
-    A numeric target is kept as whole numbers: its distance from the mean in units of 2**-30 of
-    the largest one. Sums of them are exact in float64 up to 2**22 samples, so scores do not depend
-    on the order of addition, nor on how far the target is from 0, and mirrored splits tie.
-
-    classes    int32 (n_samples,): class numbers; zeros for a numeric target
-    values     float64 (n_samples,): the numeric target in units; empty for classes
-    n_classes  number of classes; 1 for a numeric target
-    unit       what a unit is worth; 1 for classes
-    offset     mean of the numeric target; 0 for classes
-    """
-
-    classes: np.ndarray
-    values: np.ndarray
-    n_classes: int
-    unit: float = 1.0
-    offset: float = 0.0
-
-    @classmethod
-    def of_classes(cls, classes: np.ndarray, n_classes: int) -> TreeTarget:
-        return cls(np.ascontiguousarray(classes, np.int32), np.empty(0), int(n_classes))
-
-    @classmethod
-    def of_values(cls, values: np.ndarray) -> TreeTarget:
-        offset = float(np.mean(values, dtype=np.float64))
-        distance = np.asarray(values, np.float64) - offset
-        unit = float(np.abs(distance).max(initial=0.0)) * 2.0**-30 or 1.0
-        return cls(np.zeros(len(distance), np.int32), np.rint(distance / unit), 1, unit, offset)
 
 
 @dataclass(frozen=True)
@@ -61,7 +29,7 @@ class TreeSettings:
     criterion         "entropy" (bits), "gini" or "variance"
     max_features      columns tried at a node (K of the paper); None: all of them
     max_depth         deepest level of a leaf; None: no limit
-    min_samples_leaf  fewest samples in a leaf
+    min_samples_leaf  fewest samples in a leaf; with weights, beyond 1, each counts by its weight
     best_cut          try every cut of a numeric column instead of one at random
     screen_size       fewest samples of a node that counts for `screened`
     peak_size         fewest samples of a node that counts for `peak`
@@ -132,13 +100,6 @@ class Importances:
         return cls(used, screened, peak, np.zeros(n_columns, np.int32))
 
 
-def nlogn_table(n: int) -> np.ndarray:
-    """x log2 x for x = 0..n, the table that entropies are made from."""
-    x = np.arange(n + 1, dtype=np.float64)
-    x[1:] *= np.log2(x[1:])
-    return x
-
-
 def grow(
     block: np.ndarray,
     target: TreeTarget,
@@ -181,12 +142,13 @@ def grow(
     value = np.empty((most, target.n_classes), np.float64)
     subset = np.empty((len(rows) if is_categorical.any() else 0, 256), np.uint8)
     n_nodes = grow_tree(
-        block, is_categorical, target.classes, target.values, target.n_classes, rows, criterion,
+        block, is_categorical, target.classes, target.values, target.products, target.weights,
+        target.n_classes, rows, criterion,
         n_columns if settings.max_features is None else settings.max_features,
         NO_LIMIT if settings.max_depth is None else settings.max_depth,
         settings.min_samples_leaf, settings.best_cut, settings.screen_size, settings.peak_size,
-        root_column, np.uint64(tree_key), nlogn_table(len(rows) if criterion == ENTROPY else 0),
-        target.unit,
+        root_column, np.uint64(tree_key),
+        nlogn_table(target.mass(rows) if criterion == ENTROPY else 0), target.unit,
         column, cut_code, cut_shift, subset, left, right, n_node, impurity, value,
         importances.used, importances.screened, importances.peak, importances.n_splits,
     )  # fmt: skip

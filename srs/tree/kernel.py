@@ -12,7 +12,7 @@ before it widens them. Columns are taken in tiles whose rows stay in the L2 cach
 passes.
 
 Cuts of columns are made in `cuts`, scored in `criterion`. Ties are broken at random, never by
-column position.
+column position. Where samples have weights, masses (sums of weights) take the place of counts.
 """
 
 import numpy as np
@@ -36,6 +36,8 @@ from srs.tree.cuts import (
     find_ranges,
     list_levels,
     sum_left,
+    weigh_levels,
+    weigh_runs,
 )
 from srs.tree.random import (
     DOMAIN_COLUMNS,
@@ -79,9 +81,23 @@ def _group_by_class(rows, lo, hi, classes, n_classes, scratch, class_counts, sta
 
 
 @njit(nogil=True, cache=True)
+def _weigh_classes(rows, starts, weights, masses):
+    """Fill the mass of each class of a node, whose samples stand by class; returns that of all."""
+    total = 0
+    for s in range(starts.shape[0] - 1):
+        mass = 0
+        for i in range(starts[s], starts[s + 1]):
+            mass += int(weights[rows[i]])
+        masses[s] = mass
+        total += mass
+    return total
+
+
+@njit(nogil=True, cache=True)
 def grow_tree(
-    block, is_categorical, classes, values, n_classes, rows, criterion, max_features, max_depth,
-    min_leaf, best_cut, screen_size, peak_size, root_column, tree_key, nlogn, unit,
+    block, is_categorical, classes, values, products, weights, n_classes, rows, criterion,
+    max_features, max_depth, min_leaf, best_cut, screen_size, peak_size, root_column, tree_key,
+    nlogn, unit,
     column, cut_code, cut_shift, subset, left, right, n_node, impurity, value,
     used, screened, peak, n_splits,
 ):  # fmt: skip
@@ -92,13 +108,17 @@ def grow_tree(
     classes         int32 (n_samples,), 0..n_classes-1; zeros for VARIANCE
     values          float64 (n_samples,), the numeric target as whole numbers of `unit`, so that
                     sums are exact; empty for classes
-    nlogn           float64 (n_rows + 1,), x log2 x; empty unless ENTROPY
+    products        values x weights; the values themselves where there are no weights
+    weights         int32 (n_samples,), above 0; empty: all samples count alike
+    nlogn           float64 (mass of all rows + 1,), x log2 x; empty unless ENTROPY
     root_column     column that the root splits, if it can be; -1: the best one
     tree_key        uint64, all randomness of this tree
     unit            what one of `values` is worth: scores and impurities are given in unit ** 2
     column .. value one row a node, at least 2 * n_rows - 1 rows; a leaf has left == -1
     subset          uint8 (n_rows, 256): the levels that go left, one row a categorical split,
                     found by cut_code | cut_shift << 8 of its node where the column is categorical
+    min_leaf        fewest samples in a leaf; with weights, beyond 1, their mass in units of the
+                    mean weight
     used            float64 (n_columns,): sum of (n_node / n) x decrease where the column was split
     screened        float64 (n_columns,): the same for every column at nodes of >= screen_size
     peak            float64 (n_columns,): largest n_node x decrease at nodes of >= peak_size
@@ -111,7 +131,17 @@ def grow_tree(
     class_counts = np.zeros(n_classes, np.int64)
     starts_all = np.empty(n_classes + 1, np.int64)
     sizes = np.empty(n_classes, np.int64)
-    table_len = n_rows + 1 if criterion == ENTROPY else 1
+    weighted = weights.shape[0] > 0
+    all_mass = n_rows
+    if weighted:
+        all_mass = 0
+        for i in range(n_rows):
+            all_mass += np.int64(weights[rows[i]])
+        # Samples of one weight stand together, and do so in all nodes and classes: what follows
+        # keeps their order.
+        rows[:] = rows[np.argsort(weights[rows], kind="mergesort")]
+    part_all = np.empty(MAX_TILE, np.int32)
+    table_len = n_rows + 1 if criterion == ENTROPY and not weighted else 1
     tables = np.empty((n_classes + 1, table_len), np.float64)
     low_all = np.empty(n_columns, np.uint8)
     high_all = np.empty(n_columns, np.uint8)
@@ -144,9 +174,11 @@ def grow_tree(
     stack_depth = np.empty(n_rows + 1, np.int64)
     stack_lo[0], stack_hi[0], stack_node[0], stack_depth[0] = 0, n_rows, 0, 0
     n_stack, n_nodes, n_subsets = 1, 1, 0
-    unit2 = unit * unit
-    scale = unit2 / n_rows
+    scale = unit * unit / all_mass
+    unit2 = unit * unit * (n_rows / all_mass)  # scores in units of samples, not of mass
     min_leaf = max(min_leaf, 1)
+    if weighted and min_leaf > 1:
+        min_leaf = np.int64(np.ceil(min_leaf * all_mass / n_rows))
 
     while n_stack > 0:
         n_stack -= 1
@@ -161,32 +193,40 @@ def grow_tree(
                 rows, lo, hi, classes, n_classes, scratch, class_counts, starts_all
             )
         starts = starts_all[: n_segments + 1]
-        for s in range(n_segments):
-            sizes[s] = starts[s + 1] - starts[s]
+        mass = n
+        if weighted:
+            mass = _weigh_classes(rows, starts, weights, sizes)
+        else:
+            for s in range(n_segments):
+                sizes[s] = starts[s + 1] - starts[s]
         node_impurity, total = node_impurity_of(
-            criterion, nlogn, sizes, n_segments, n, values, rows, lo, hi
+            criterion, nlogn, sizes, n_segments, mass, values, weights, rows, lo, hi
         )
         n_node[node] = n
-        impurity[node] = node_impurity / n * unit2
+        impurity[node] = node_impurity / mass * (unit * unit)
         left[node] = right[node] = column[node] = -1
         cut_code[node] = cut_shift[node] = 0
         if criterion == VARIANCE:
-            value[node, 0] = total / n * unit
+            value[node, 0] = total / mass * unit
         else:
+            s = 0
             for c in range(n_classes):
-                value[node, c] = class_counts[c] / n
+                value[node, c] = 0.0
+                if class_counts[c] > 0:
+                    value[node, c] = sizes[s] / mass
+                    s += 1
         pure = n_segments == 1 if criterion != VARIANCE else node_impurity <= 0.0
-        if pure or n < 2 * min_leaf or n < 2 or depth >= max_depth:
+        if pure or mass < 2 * min_leaf or n < 2 or depth >= max_depth:
             continue
 
-        fill_tables(criterion, nlogn, sizes, n_segments, n, tables)
+        fill_tables(criterion, nlogn, sizes, n_segments, mass, weighted, tables)
         # What score_columns leaves out: the part of the decrease that is the same for all columns.
         if criterion == VARIANCE:
-            base = -total * total / n
+            base = -total * total / mass
         elif criterion == ENTROPY:
             base = node_impurity
         else:
-            base = node_impurity - n
+            base = node_impurity - mass
         cut_key = node_key(tree_key, node, DOMAIN_CUT)
         missing_key = node_key(tree_key, node, DOMAIN_MISSING)
         subset_key = node_key(tree_key, node, DOMAIN_SUBSET)
@@ -230,14 +270,19 @@ def grow_tree(
                         )  # fmt: skip
                         continue
                     n_levels = list_levels(
-                        block, rows, starts, c0 + j, values, criterion, level_codes,
+                        block, rows, starts, c0 + j, products, criterion, level_codes,
                         level_segments, level_ys, level_hist, level_counts, level_sums,
                     )  # fmt: skip
+                    if weighted:
+                        weigh_levels(
+                            block, rows, starts, c0 + j, weights, n_levels, level_codes,
+                            level_hist, level_counts,
+                        )  # fmt: skip
                     high[j] = U8(n_levels > 1)
                     if n_levels > 1:
                         find_best_cut(
-                            n_levels, level_codes, level_counts, level_sums, n, j, tables,
-                            criterion, total, min_leaf,
+                            n_levels, level_codes, level_counts, level_sums, mass, j, tables,
+                            nlogn, weighted, criterion, total, min_leaf,
                             random_u32(tie_key, U32(0x10000000 + c0 + j)), sizes_left[:n_segments],
                             cut, shift, counts, sums,
                         )  # fmt: skip
@@ -247,6 +292,12 @@ def grow_tree(
                 for s in range(n_segments):
                     for j in range(width):
                         counts[s, j] = 0
+                    if weighted:
+                        weigh_runs(
+                            block, rows, starts[s], starts[s + 1], c0, cut, shift, any_missing,
+                            weights, lanes_all[:width], part_all[:width], counts[s],
+                        )  # fmt: skip
+                        continue
                     count_left(
                         block, rows, starts[s], starts[s + 1], c0, cut, shift, any_missing,
                         lanes_all[:width], counts[s],
@@ -254,19 +305,20 @@ def grow_tree(
                 if criterion == VARIANCE:
                     for j in range(width):
                         sums[j] = 0.0
-                    sum_left(block, rows, lo, hi, c0, cut, shift, values, sums)
+                    sum_left(block, rows, lo, hi, c0, cut, shift, products, sums)
             if any_categorical:
                 for j in range(width):
                     if is_categorical[c0 + j] and low[j] != high[j]:
                         attempts[c0 + j] = cut_categories(
-                            block, rows, starts, c0 + j, j, subset_key, values, criterion, counts,
-                            sums, levels,
+                            block, rows, starts, c0 + j, j, subset_key, products, weights,
+                            criterion, counts, sums, levels,
                         )  # fmt: skip
                         if attempts[c0 + j] < 0:
                             high[j] = low[j]
             score_columns(
-                criterion, counts, sums, n, total, tables, low, high, min_leaf, n_left, scores
-            )
+                criterion, counts, sums, mass, total, tables, nlogn, weighted, low, high,
+                min_leaf, n_left, scores,
+            )  # fmt: skip
             tile_best = -np.inf
             for j in range(width):
                 scores[j] = scores[j] + base

@@ -1,8 +1,8 @@
 """A naive twin of `srs.tree.kernel.grow_tree`: plain Python, one sample at a time.
 
 Covers: textbook impurities, random and best cuts, missing values, subsets of levels, the draw of K
-columns, ties, and the three kinds of evidence. Does not cover: the random numbers (`random_twin`),
-or the kernel's way of computing (tables, counts by class): only its results.
+columns, ties, weights, and the three kinds of evidence. Does not cover: the random numbers
+(`random_twin`), or the kernel's way of computing (tables, counts by class): only its results.
 
 The twin draws the numbers that the kernel draws, so both make the same tree, except where two
 different splits score the same up to rounding. `TwinTree.ambiguous` says that this happened; a
@@ -47,6 +47,21 @@ class Problem:
     best_cut: bool = False
     screen_size: int = 2**31
     peak_size: int = 2**31
+    weights: list[int] | None = None
+
+    def mass(self, rows: list[int]) -> int:
+        return len(rows) if self.weights is None else sum(self.weights[r] for r in rows)
+
+    def weight(self, row: int) -> int:
+        return self.mass([row])
+
+    @property
+    def least_mass(self) -> int:
+        """What a leaf must weigh: beyond one sample, so many of average weight."""
+        least = max(self.min_samples_leaf, 1)
+        if self.weights is None or least == 1:
+            return least
+        return math.ceil(least * self.mass(self.rows) / len(self.rows))
 
 
 @dataclass
@@ -94,18 +109,21 @@ Choose = Callable[[int, list[list[Offer]]], Split | None]
 
 
 def class_counts(problem: Problem, rows: list[int]) -> list[int]:
-    return [sum(problem.target[r] == c for r in rows) for c in range(problem.n_classes)]
+    return [
+        problem.mass([r for r in rows if problem.target[r] == c]) for c in range(problem.n_classes)
+    ]
 
 
 def mean(problem: Problem, rows: list[int]) -> float:
-    return sum(problem.target[r] for r in rows) / len(rows)
+    return sum(problem.target[r] * problem.weight(r) for r in rows) / problem.mass(rows)
 
 
 def impurity(problem: Problem, rows: list[int]) -> float:
     if problem.criterion == "variance":
         centre = mean(problem, rows)
-        return sum((problem.target[r] - centre) ** 2 for r in rows) / len(rows)
-    shares = [count / len(rows) for count in class_counts(problem, rows)]
+        squares = sum((problem.target[r] - centre) ** 2 * problem.weight(r) for r in rows)
+        return squares / problem.mass(rows)
+    shares = [count / problem.mass(rows) for count in class_counts(problem, rows)]
     if problem.criterion == "gini":
         return 1 - sum(share * share for share in shares)
     return -sum(share * math.log2(share) for share in shares if share > 0)
@@ -114,13 +132,13 @@ def impurity(problem: Problem, rows: list[int]) -> float:
 def node_value(problem: Problem, rows: list[int]) -> list[float]:
     if problem.criterion == "variance":
         return [mean(problem, rows)]
-    return [count / len(rows) for count in class_counts(problem, rows)]
+    return [count / problem.mass(rows) for count in class_counts(problem, rows)]
 
 
 def side(problem: Problem, rows: list[int]) -> tuple[float, ...]:
     """All that the score of a split depends on, of one of its sides."""
     if problem.criterion == "variance":
-        return len(rows), sum(problem.target[r] for r in rows)
+        return problem.mass(rows), sum(problem.target[r] * problem.weight(r) for r in rows)
     return tuple(class_counts(problem, rows))
 
 
@@ -130,10 +148,11 @@ def make_split(
     """The split in a list; an empty list where a side would have too few samples."""
     left = [r for r in rows if problem.codes[r][column] in goes_left]
     right = [r for r in rows if problem.codes[r][column] not in goes_left]
-    if min(len(left), len(right)) < max(problem.min_samples_leaf, 1):
+    if min(problem.mass(left), problem.mass(right)) < problem.least_mass:
         return []
-    score = len(rows) * impurity(problem, rows)
-    score -= len(left) * impurity(problem, left) + len(right) * impurity(problem, right)
+    score = problem.mass(rows) * impurity(problem, rows)
+    score -= problem.mass(left) * impurity(problem, left)
+    score -= problem.mass(right) * impurity(problem, right)
     sides = sorted([side(problem, left), side(problem, right)])
     return [Split(column, cut, shift, goes_left, score, sides)]
 
@@ -219,7 +238,7 @@ class Twin:
         node, p = self.tree.nodes[number], self.problem
         pure = len({p.target[r] for r in node.rows}) == 1
         deepest = p.max_depth is not None and depth >= p.max_depth
-        if pure or deepest or node.n < 2 * max(p.min_samples_leaf, 1):
+        if pure or deepest or node.n < 2 or p.mass(node.rows) < 2 * p.least_mass:
             return
         tiles = self.offers(number, node.rows)
         split = self.choose(number, tiles)
@@ -296,9 +315,11 @@ class Twin:
     def record_evidence(self, node: Node, tiles: list[list[Offer]]) -> None:
         for offer in (offer for tile in tiles for offer in tile if offer):
             column, score = offer[0].column, max(0.0, *(split.score for split in offer))
-            if node.n >= self.problem.screen_size:
-                self.tree.screened[column] += score / len(self.problem.rows)
-            if node.n >= self.problem.peak_size:
+            p = self.problem
+            if node.n >= p.screen_size:
+                self.tree.screened[column] += score / p.mass(p.rows)
+            if node.n >= p.peak_size:
+                score *= len(p.rows) / p.mass(p.rows)
                 self.tree.peak[column] = max(self.tree.peak[column], score)
 
     def record_split(self, node: Node, split: Split) -> None:
@@ -307,7 +328,7 @@ class Twin:
         if self.problem.is_categorical[split.column]:
             node.cut, node.shift = self.tree.n_subsets & 255, self.tree.n_subsets >> 8
             self.tree.n_subsets += 1
-        self.tree.used[split.column] += max(split.score, 0.0) / len(self.problem.rows)
+        self.tree.used[split.column] += max(split.score, 0.0) / self.problem.mass(self.problem.rows)
         self.tree.n_splits[split.column] += 1
 
 

@@ -4,6 +4,8 @@ Covers one tree at a time on small blocks. The random numbers alone are in `test
 need no twin in `test_tree_properties`.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import event, given, settings
@@ -16,13 +18,17 @@ LEVELS = ([0, 1], [0, 1, 2], [0, 1, 2, MISSING], [3, 250, 253, 254, MISSING], [7
 
 
 def run_kernel(problem: Problem) -> tuple[Tree, Importances]:
-    target = np.array(problem.target)
-    by_class = problem.criterion != "variance"
+    given = np.array(problem.target)
+    target = (
+        TreeTarget.of_classes(given, problem.n_classes)
+        if problem.criterion != "variance"
+        else TreeTarget(np.zeros(len(given), np.int32), np.array(given, np.float64), 1)
+    )
+    if problem.weights is not None:
+        target = replace(target, weights=np.array(problem.weights, np.int32))
     return grow(
         np.array(problem.codes, np.uint8),
-        TreeTarget.of_classes(target, problem.n_classes)
-        if by_class
-        else TreeTarget(np.zeros(len(target), np.int32), np.array(target, np.float64), 1),
+        target,
         problem.tree_key,
         TreeSettings(
             problem.criterion,
@@ -139,6 +145,7 @@ def problems(draw: st.DrawFn) -> Problem:
         best_cut=draw(st.booleans()),
         screen_size=draw(st.integers(1, 12)),
         peak_size=draw(st.integers(1, 12)),
+        weights=draw(st.none() | st.lists(st.integers(1, 9), min_size=n, max_size=n)),
     )
 
 
@@ -191,6 +198,29 @@ def random_problem(rng: np.random.Generator, n: int, n_columns: int, **options: 
     return problem
 
 
+@given(problems())
+@settings(max_examples=200)
+def test_a_weight_is_as_good_as_repeats(problem: Problem) -> None:
+    """Guards weights: a sample of weight 3 counts as three samples do, in scores and leaves."""
+    problem.weights = problem.weights or [1 + row % 3 for row in range(len(problem.codes))]
+    problem.min_samples_leaf = 1
+    problem.screen_size = problem.peak_size = 2
+    tree, importances = run_kernel(problem)
+    rows = [row for row in problem.rows for _ in range(problem.weights[row])]
+    scale = len(rows) / len(problem.rows)
+    repeated = replace(problem, rows=rows, weights=None)
+    other, expected = run_kernel(repeated)
+    if other.n_nodes == tree.n_nodes and (other.column == tree.column).all():
+        np.testing.assert_allclose(tree.impurity, other.impurity, atol=1e-9)
+        np.testing.assert_allclose(tree.value, other.value, atol=1e-9)
+        np.testing.assert_allclose(importances.used, expected.used, atol=1e-9)
+        large = importances.peak > 0
+        np.testing.assert_allclose(importances.peak[large] * scale, expected.peak[large], atol=1e-9)
+    else:  # rounding decided between equal splits: then the twin vouches for both
+        assert_allowed(problem)
+        assert_allowed(repeated)
+
+
 @pytest.mark.parametrize("best_cut", [False, True])
 @pytest.mark.parametrize("max_features", [None, 1, 3])
 def test_most_trees_equal_the_twin(
@@ -231,6 +261,10 @@ def test_large_nodes(criterion: str, best_cut: bool, global_random_seed: int) ->
     n_classes = 1 if criterion == "variance" else 3
     problem = random_problem(rng, 767, 4, criterion=criterion, n_classes=n_classes, max_depth=3)
     problem.target, problem.best_cut = rng.integers(0, 3, 767).tolist(), best_cut
+    assert_allowed(problem)
+    problem.weights = rng.integers(1, 200, 767).tolist()
+    assert_allowed(problem)
+    problem.weights = [1 + 7 * int(c) for c in problem.target]  # one weight a class
     assert_allowed(problem)
 
 

@@ -1,0 +1,246 @@
+"""Samples of a run: which of them trees see, how much each counts, and how probes permute them.
+
+Without confounders, subjects and weights all samples are alike. What these columns are is read
+from the store, where they stand beside the target: a worker makes the same of them as the run.
+
+A *confounder* is what samples and target may share for a reason of no interest: batch, sex,
+ancestry. Two things are done about it. Probes are permuted within cohorts, samples that are equal
+in all confounders: a feature that tells of the target only through the confounders then has
+probes that do so, too, and is no better than they are. And the target is made independent of the
+cohort, by weights or by taking off its mean, so that such features and probes have no more
+evidence than others and do not drown what matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from srs import seeds
+from srs.config import Settings
+from srs.errors import InputError, SettingsError
+from srs.exchange import draw_exchange
+from srs.store import FeatureStore
+from srs.store.layout import Target
+from srs.tree import TreeTarget
+
+NUMERIC_CLASSES = 10  # cohorts that a numeric confounder is cut into, at most
+CLASS_SAMPLES = 30  # and samples of each of these, at least
+MIN_SEEN = 0.1  # share of the training samples that must have a weight
+MIN_MOVED = 0.5  # share of the training samples that probes must move
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of a run.
+
+    train         int32: samples that trees see
+    held_out      int32: samples that get predictions only
+    permutations  int32 (n_roles, n_samples): row g makes role g of a feature
+    target        what trees learn, with weights
+    subjects      int (n_samples,): samples of a subject are drawn together; None: each is its own
+    cohorts       int (n_samples,): samples equal in all confounders; None: no confounders
+    offsets       float64 (n_samples,): what was taken off a numeric target; None: nothing
+    """
+
+    train: np.ndarray
+    held_out: np.ndarray
+    permutations: np.ndarray
+    target: TreeTarget
+    subjects: np.ndarray | None = None
+    cohorts: np.ndarray | None = None
+    offsets: np.ndarray | None = None
+
+
+def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Samples:
+    """The samples of a run of a store."""
+    target = store.target(settings.target)
+    subjects = None if settings.subjects is None else levels_of(store, settings.subjects)
+    cohorts = _cohorts(store, settings)
+    train, held_out = _split(store.n_samples, settings, subjects)
+    weights = _given_weights(store, settings)
+    offsets = None
+    if target.task == "regression":
+        if settings.class_weight is not None:
+            raise SettingsError(f"class_weight is for classes, and {target.name!r} is a number.")
+        values = target.values
+        if cohorts is not None:
+            offsets = _cohort_means(values, weights, cohorts, train)
+            values = values - offsets
+        learned = TreeTarget.of_values(values)
+    else:
+        learned = TreeTarget.of_classes(target.values, target.n_classes)
+        if cohorts is not None:
+            weights = weights * overlap_weights(target.values, weights, cohorts, train)
+        if settings.class_weight is not None:
+            weights = weights * _balance(target.values, weights, train)
+    train = _seen(train, weights, target, cohorts)
+    if cohorts is None and subjects is None:
+        permutations = seeds.probe_permutations(
+            settings.seed, n_roles, store.n_samples, (train, held_out)
+        )
+    else:
+        permutations, train = _exchange(
+            settings.seed, n_roles, store.n_samples, train, held_out, cohorts, subjects
+        )
+    if (weights[train] != weights[train[0]]).any():
+        # What is not seen must not decide how finely weights are told apart.
+        unseen = np.setdiff1d(np.arange(store.n_samples), train)
+        weights[unseen] = weights[train].mean()
+        learned = learned.weigh(weights)
+        if len(learned.weights):
+            train = train[learned.weights[train] > 0]
+    return Samples(train, held_out, permutations, learned, subjects, cohorts, offsets)
+
+
+def levels_of(store: FeatureStore, name: str) -> np.ndarray:
+    """The column `name` of a store as numbers of its levels, int64 from 0 on."""
+    values = np.unique(store.target(name).values, return_inverse=True)[1]
+    return np.asarray(values, np.int64)
+
+
+def _cohorts(store: FeatureStore, settings: Settings) -> np.ndarray | None:
+    """Which samples are equal in all confounders; numbers are cut into classes of equal size."""
+    if not settings.confounders:
+        return None
+    columns = []
+    for name in settings.confounders:
+        column = store.target(name)
+        if column.task == "regression":
+            most = max(2, min(NUMERIC_CLASSES, store.n_samples // CLASS_SAMPLES))
+            edges = np.quantile(column.values, np.arange(1, most) / most)
+            columns.append(np.searchsorted(edges, column.values, side="right"))
+        else:
+            columns.append(column.values)
+    joined = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1]
+    return np.asarray(joined, np.int64).reshape(-1)
+
+
+def _split(
+    n_samples: int, settings: Settings, subjects: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Samples to learn from, and samples to hold out: whole subjects."""
+    n_held_out = round(settings.holdout * n_samples)
+    rng = seeds.make_rng(settings.seed, seeds.HOLDOUT)
+    if subjects is None:
+        order = rng.permutation(n_samples)
+    else:
+        order = np.argsort(rng.permutation(int(subjects.max()) + 1)[subjects], kind="stable")
+        while 0 < n_held_out < n_samples and (
+            subjects[order[n_held_out]] == subjects[order[n_held_out - 1]]
+        ):
+            n_held_out += 1
+    held_out = np.sort(order[:n_held_out]).astype(np.int32)
+    return np.sort(order[n_held_out:]).astype(np.int32), held_out
+
+
+def _given_weights(store: FeatureStore, settings: Settings) -> np.ndarray:
+    if settings.sample_weight is None:
+        return np.ones(store.n_samples)
+    column = store.target(settings.sample_weight)
+    weights = column.values.astype(np.float64)
+    if column.task == "classification":  # few whole numbers were taken for classes
+        try:
+            weights = np.array([float(label) for label in column.labels])[column.values]
+        except ValueError:
+            raise InputError(f"the weights {column.name!r} are no numbers.") from None
+    if weights.min() < 0:
+        raise InputError(f"the weights {column.name!r} must not be below 0.")
+    return weights
+
+
+def _masses(
+    classes: np.ndarray, weights: np.ndarray, cohorts: np.ndarray, train: np.ndarray
+) -> np.ndarray:
+    """Summed weights of the training samples by cohort and class."""
+    masses = np.zeros((int(cohorts.max()) + 1, int(classes.max()) + 1))
+    np.add.at(masses, (cohorts[train], classes[train]), weights[train])
+    return masses
+
+
+def overlap_weights(
+    classes: np.ndarray, weights: np.ndarray, cohorts: np.ndarray, train: np.ndarray
+) -> np.ndarray:
+    """Factors that make classes independent of cohorts, each at most 1.
+
+    In a cohort all classes get the same mass, and a cohort counts by what it can tell: with shares
+    e of its classes, a sample of class k gets (1 / e_k) / sum(1 / e). These are the overlap
+    weights of Li, Morgan and Zaslavsky (2018), which unlike inverse probabilities have no large
+    values. A cohort of a single class tells nothing and gets 0. Where a cohort lacks one of more
+    than two classes, the others are balanced.
+
+    >>> y, c = np.array([0, 0, 0, 1, 0, 1, 1, 1]), np.array([0, 0, 0, 0, 1, 1, 1, 2])
+    >>> overlap_weights(y, np.ones(8), c, np.arange(8)).round(2).tolist()
+    [0.25, 0.25, 0.25, 0.75, 0.67, 0.33, 0.33, 0.0]
+    """
+    masses = _masses(classes, weights, cohorts, train)
+    inverse = np.divide(1.0, masses, out=np.zeros_like(masses), where=masses > 0)
+    inverse[(masses > 0).sum(axis=1) < 2] = 0.0
+    total = inverse.sum(axis=1, keepdims=True)
+    factors = np.divide(inverse, total, out=np.zeros_like(inverse), where=total > 0)
+    found: np.ndarray = factors[cohorts, classes]
+    return found
+
+
+def _balance(classes: np.ndarray, weights: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """Factors that give all classes the same mass."""
+    mass = np.bincount(classes[train], weights=weights[train], minlength=int(classes.max()) + 1)
+    present = mass > 0
+    factors = np.divide(mass.sum() / present.sum(), mass, out=np.zeros_like(mass), where=present)
+    found: np.ndarray = factors[classes]
+    return found
+
+
+def _cohort_means(
+    values: np.ndarray, weights: np.ndarray, cohorts: np.ndarray, train: np.ndarray
+) -> np.ndarray:
+    """The mean target of each sample's cohort among the training samples (of all, if none)."""
+    n_cohorts = int(cohorts.max()) + 1
+    mass = np.bincount(cohorts[train], weights=weights[train], minlength=n_cohorts)
+    sums = np.bincount(cohorts[train], weights=(weights * values)[train], minlength=n_cohorts)
+    means = np.full(n_cohorts, sums.sum() / max(mass.sum(), 1e-300))
+    np.divide(sums, mass, out=means, where=mass > 0)
+    found: np.ndarray = means[cohorts]
+    return found
+
+
+def _seen(
+    train: np.ndarray, weights: np.ndarray, target: Target, cohorts: np.ndarray | None
+) -> np.ndarray:
+    """The training samples that count."""
+    seen: np.ndarray = train[weights[train] > 0]
+    if len(seen) >= MIN_SEEN * len(train) and len(seen):
+        return seen
+    if cohorts is None:
+        raise InputError(
+            f"{len(seen)} of {len(train)} training samples have a weight above 0: these are too "
+            f"few to learn from."
+        )
+    raise InputError(
+        f"the confounders tell the target {target.name!r} nearly entirely: where they are equal it "
+        f"has one value only, in all but {len(seen)} of {len(train)} training samples, and no "
+        f"feature can tell more. Name fewer or coarser confounders."
+    )
+
+
+def _exchange(
+    seed: int, n_roles: int, n_samples: int, train: np.ndarray, held_out: np.ndarray,
+    cohorts: np.ndarray | None, subjects: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Permutations within cohorts, of whole subjects, and the training samples that are left."""
+    within = np.zeros(n_samples, np.int64) if cohorts is None else cohorts
+    found = draw_exchange(seed, n_roles, (train, held_out), within, subjects)
+    train = np.setdiff1d(train, found.left_out).astype(np.int32)
+    moved = (found.permutations[:, train] != train).any(axis=0).sum()
+    if n_roles > 1 and moved < MIN_MOVED * len(train):
+        alike = " and ".join(
+            (["are equal in all confounders"] if cohorts is not None else [])
+            + (["belong to subjects of about as many samples"] if subjects is not None else [])
+        )
+        raise SettingsError(
+            f"probes can be made of {int(moved)} of {len(train)} training samples only: the others "
+            f"have no partners that {alike}. Name fewer or coarser confounders, or bring subjects "
+            f"to equal numbers of samples."
+        )
+    return found.permutations, train

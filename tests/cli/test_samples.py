@@ -1,0 +1,49 @@
+"""Options of how samples were taken, and feature sets, through the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from tests.cli.conftest import invoke
+
+
+def test_columns_of_samples_and_sets(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 40))
+    site, who = np.repeat(np.arange(120) % 2, 2), np.repeat(np.arange(120), 2)
+    X[:, 20:] += 2.0 * site[:, None]
+    y = X[:, 3] + 1.5 * (site - 0.5) > 0
+    table, store, sets = tmp_path / "t.csv", tmp_path / "t.zarr", tmp_path / "sets.tsv"
+    with table.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow([*(f"g{i}" for i in range(40)), "case", "site", "who"])
+        rows.writerows([*x, int(c), f"s{s}", f"p{w}"]
+                       for x, c, s, w in zip(X, y, site, who, strict=True))  # fmt: skip
+    np.save(tmp_path / "quality.npy", rng.uniform(0.5, 1.0, 240))
+    sets.write_text("feature\tset\n" + "".join(f"g{i}\tset {i // 4}\n" for i in range(40)))
+    written = json.loads(
+        invoke("ingest", table, store, "--target", "case", "--sample-column", "site",
+               "--sample-column", "who", "--sample-column", tmp_path / "quality.npy", "--json")
+    )  # fmt: skip
+    assert [t["name"] for t in written["targets"]] == ["case", "site", "who", "quality"]
+    shown = invoke(
+        "select", store, "--out", tmp_path / "run", "--confounder", "site", "--subjects", "who",
+        "--sample-weight", "quality", "--class-weight", "balanced", "--sets", sets,
+        "--max-trees", 60,
+    )  # fmt: skip
+    assert "1 of 10 feature sets is relevant: set 0" in shown
+    document = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert [row["name"] for row in document["outcome"]["relevant"]] == ["g3"]
+    assert document["settings"]["confounders"] == ["site"]
+    columns = pq.read_table(tmp_path / "run" / "features.parquet")
+    assert columns["sets"][5].as_py() == "set 1"
+    why = json.loads(
+        invoke("explain", store, "--features", "g3,g4", "--subjects", "who", "--trees", 20,
+               "--analysis", "mdi", "--out", tmp_path / "why", "--json")
+    )  # fmt: skip
+    assert why["settings"]["subjects"] == "who"
