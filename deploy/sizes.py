@@ -54,7 +54,7 @@ class Sizes:
         """What a job holds in the service: ingest and explain `memory`, select all features."""
         shape = plan_shape(
             n_samples=TYPICAL_SAMPLES, n_features=self.max_features, chunk_features=1024,
-            n_roles=2, max_carried=1_000, n_outputs=2, allowed_mem=10**15, with_table=False,
+            n_roles=2, max_carried=1_000, n_outputs=2, allowed_mem=10**15,
         )  # fmt: skip
         return max(self.memory, coordinator_projected_mem(shape))
 

@@ -108,10 +108,10 @@ print(tracemalloc.get_traced_memory()[1] / p)
 LAST_LOOK = """
 context = SimpleNamespace(
     settings=Settings(), strata=strata, pinned=none, shape=SimpleNamespace(n_roles=2),
-    store=SimpleNamespace(feature_ids=ids, has_names=False),
+    store=SimpleNamespace(feature_ids=ids, has_names=False, selection=None, annotations=dict),
 )
 found = conclude(context, evidence, none, 10)
-table = selection._feature_table(context, found, SimpleNamespace(groups=[]))
+table = selection._feature_table(context, found, SimpleNamespace(groups=[]), None)
 assert sum(len(piece) for piece in table.pieces()) == p
 print(tracemalloc.get_traced_memory()[1] / p)
 """

@@ -28,11 +28,9 @@ N, P = 120, 24
 def store_in_order(codes: np.ndarray, y: np.ndarray, columns: tuple[Target, ...] = ()):
     """A store in which place and feature id are equal, whatever the content."""
 
-    class OrderedWriter(StoreWriter):
-        def _sorted_features(self):
-            yield np.arange(len(codes)), codes
-
-    writer = OrderedWriter(None, codes.shape[1], len(codes), 1 << 20)
+    writer = StoreWriter(None, codes.shape[1], len(codes), 1 << 20)
+    writer.add(np.arange(len(codes)), codes, None)
+    writer._hashes = [[np.arange(len(codes), dtype=np.uint64)]]
     root = writer.finish(
         kinds=np.zeros(len(codes)), n_levels=np.full(len(codes), 200), names=None,
         sample_ids=None, labels={}, source={}, notices=[], srs_version="",

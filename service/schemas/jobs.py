@@ -58,7 +58,7 @@ class SelectSettings(Request):
     max_seconds: Annotated[float, Field(ge=0, le=1e9)] | None = None
     carry_fraction: Share = 0.5
     max_carried: Annotated[int, Field(ge=0, le=10_000)] = 40
-    root_share: Share = 0.5
+    root_share: Share = 0.25
     random_recall: bool = True
     n_probes: Literal[1, 3, 7] | None = None
     evidence: list[Literal["used", "screened", "peak"]] = Field(
@@ -73,6 +73,12 @@ class SelectSettings(Request):
     probe_draws: Annotated[int, Field(ge=0, le=MAX_INT)] = 10
     probe_share: Share = 0.95
     holdout: Annotated[float, Field(ge=0, le=0.9)] = 0.0
+    sample_weight: Label | None = Field(None, description="column of samples: how much each counts")
+    class_weight: Literal["balanced"] | None = Field(None, description="all classes count alike")
+    confounders: list[Label] = Field(
+        [], max_length=100, description="columns of samples that must not make features relevant"
+    )
+    subjects: Label | None = Field(None, description="column of samples that belong together")
 
 
 class AnalysisRequest(Request):

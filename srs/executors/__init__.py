@@ -74,8 +74,9 @@ def open_executor(
     try:
         from srs.executors import dask
     except ImportError as error:
+        missing = str(error.name).partition(".")[0]
         raise ClusterError(
-            f"workers need Dask, and {error.name} is not installed: pip install 'srs[cluster]', "
+            f"workers need Dask, and {missing} is not installed: pip install 'srs[cluster]', "
             f"or run without workers."
         ) from None
     with dask.open_dask(given, threads, worker_mem, tls, task_timeout) as executor:

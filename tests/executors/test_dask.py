@@ -254,7 +254,7 @@ def test_without_dask_threads_still_serve(chunky: Path):
     )  # fmt: skip
     first, second = done.stdout.splitlines()
     assert first == "True"
-    assert second.startswith("ClusterError workers need Dask, and distributed is not installed")
+    assert second.startswith("ClusterError workers need Dask, and dask is not installed")
 
 
 def test_dask_is_not_imported_without_need(chunky: Path):
