@@ -118,6 +118,9 @@ def run_select(task: Task, teller: Teller) -> dict[str, Any]:
         # The answer is the same from the start: a checkpoint saves time only.
         log.warning("checkpoint not used: %s", error)
         result = run(resume=False)
+    # Where the service keeps a store is nobody's business but its own.
+    measured = {**result.document["measured"], "store": Path(task["location"]).name}
+    result = replace(result, document={**result.document, "measured": measured})
     result.save(folder)
     outcome = result.document["outcome"]
     return {

@@ -58,6 +58,8 @@ def test_a_job_is_accepted_runs_and_gives_what_srs_gives(client, dataset_id, don
     job = wait_for(client, done)
     assert job["summary"]["n_trees"] > 0
     served = client.get(f"/v1/jobs/{done}/result").json()
+    assert served["measured"]["store"] == "small.zarr"
+    assert str(root) not in client.get(f"/v1/jobs/{done}/report").text
     here = srs.select(root / "small.zarr", **QUICK)
     assert without_measured(served) == without_measured(dict(here.document))
     (tmp_path / "features.parquet").write_bytes(
