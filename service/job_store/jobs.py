@@ -153,7 +153,12 @@ class Jobs:
             if row is None:
                 return None
             job = _job(row)
-            change.run("UPDATE users SET last_claim = {now} WHERE owner = :owner", owner=job.owner)
+            # A number of turns, not a time: SQLite's clock has two claims in one millisecond.
+            change.run(
+                "UPDATE users SET last_claim = (SELECT max(last_claim) FROM users) + 1 "
+                "WHERE owner = :owner",
+                owner=job.owner,
+            )
             return _note(change, job, "status")
 
     def heartbeat(self, job_id: str, fence: int, lease_seconds: float) -> JobStatus:
