@@ -333,8 +333,8 @@ def _sets_of_features(store: FeatureStore, sets: FeatureSets) -> tuple[np.ndarra
 
 def _ids(store: FeatureStore, places: np.ndarray) -> np.ndarray:
     """Feature ids of the whole store, of places of the part that is used."""
-    ids: np.ndarray = store.source_ids[store.feature_ids[places]]
-    return ids
+    ids: np.ndarray = store.feature_ids[places]
+    return ids if store.selection is None else store.source_ids[ids]
 
 
 def _view(store: FeatureStore) -> dict[str, Any]:
