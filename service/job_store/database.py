@@ -12,6 +12,7 @@ import queue
 import re
 import sqlite3
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ def _to_postgres(sql: str) -> str:
     return re.sub(r"(?<![:\w]):(\w+)", r"%(\1)s", sql.replace("%", "%%"))
 
 
-class Database:
+class Database(ABC):
     """A pool of connections; `open_database` makes it.
 
     At most `size` connections are open. A connection that broke is dropped, and the next
@@ -137,11 +138,13 @@ class Database:
     def _writing(self, write: bool) -> Iterator[None]:  # noqa: ARG002
         yield
 
+    @abstractmethod
     def _connect(self) -> Any:
-        raise NotImplementedError
+        """A new connection."""
 
+    @abstractmethod
     def _begin(self, connection: Any, write: bool) -> None:
-        raise NotImplementedError
+        """Start a transaction that reads, or one that writes too."""
 
     def _commit(self, connection: Any) -> None:
         connection.commit()
@@ -149,8 +152,9 @@ class Database:
     def _rollback(self, connection: Any) -> None:
         connection.rollback()
 
+    @abstractmethod
     def _is_outage(self, error: BaseException) -> bool:
-        raise NotImplementedError
+        """Whether the connection is to blame, so that it must not be used again."""
 
 
 class SqliteDatabase(Database):

@@ -8,7 +8,11 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +29,19 @@ def free_port() -> int:
     with socket.socket() as opened:
         opened.bind(("127.0.0.1", 0))
         return int(opened.getsockname()[1])
+
+
+@contextmanager
+def serving(server: HTTPServer) -> Iterator[None]:
+    """A server of the tests' own answers while the body runs."""
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 class Server:

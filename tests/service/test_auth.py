@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import time
@@ -14,7 +13,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.service.server import register, select_request, submit
+from tests.service.server import register, select_request, serving, submit
 
 
 def test_every_refusal_is_the_same(service, client):
@@ -173,12 +172,8 @@ class Issuer:
 @pytest.fixture
 def issuer() -> Iterator[Issuer]:
     made = Issuer()
-    thread = threading.Thread(target=made.server.serve_forever)
-    thread.start()
-    yield made
-    made.server.shutdown()
-    thread.join()
-    made.server.server_close()
+    with serving(made.server):
+        yield made
 
 
 def test_tokens_of_the_issuer_count_and_others_do_not(start_service, issuer):

@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import json
 import os
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ import pytest
 from service.job_store import open_job_store
 from service.layout import DataFolder
 from service.webhooks import Courier
-from tests.service.server import register, select_request, wait_for
+from tests.service.server import register, select_request, serving, wait_for
 from tests.service.test_resources import npy
 
 SECRET = "0123456789abcdef"
@@ -57,12 +56,8 @@ class Outside:
 @pytest.fixture
 def outside() -> Iterator[Outside]:
     made = Outside()
-    thread = threading.Thread(target=made.server.serve_forever)
-    thread.start()
-    yield made
-    made.server.shutdown()
-    thread.join()
-    made.server.server_close()
+    with serving(made.server):
+        yield made
 
 
 def test_sources_and_webhooks_of_a_trusted_network(start_service, outside):
