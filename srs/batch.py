@@ -22,6 +22,8 @@ from srs.store.layout import TILE
 from srs.subspace import Pool
 from srs.tree import Importances, Tree, grow, predict_tree
 
+WANDER_SIZE = 40  # samples of a node whose halves still show what a split has brought to light
+
 
 @dataclass(frozen=True)
 class BatchSpec:
@@ -118,7 +120,7 @@ def run_batch(context: Context, spec: BatchSpec) -> tuple[BatchEvidence, list[Tr
     length = subspace.run_length(shape.n_features)
     runs = subspace.slab_runs(spec.chunk_ids, shape.n_features, shape.chunk_features)
     n_subspaces = subspace.count_subspaces(
-        len(spec.chunk_ids), shape.chunk_features, shape.subspace_size
+        len(spec.chunk_ids), shape.chunk_features, shape.subspace_size, shape.n_features
     )
     subspaces = subspace.cut_subspaces(runs, n_subspaces, rng)
     outcome = _Outcome.empty(context, len(runs) * length, len(spec.pool.places))
@@ -132,7 +134,10 @@ def run_batch(context: Context, spec: BatchSpec) -> tuple[BatchEvidence, list[Tr
         columns = np.concatenate([np.tile(places, shape.n_roles), spec.pool.places[carried]])
         clock.lap("fill")
         root_column = -1 if root < 0 else shape.n_roles * len(places) + root
-        tree, importances = grow_block(context, block, tree_key, columns, root_column)
+        wanders = shape.sees_all and bool(rng.random() < subspace.WANDERING_SHARE)
+        tree, importances = grow_block(
+            context, block, tree_key, columns, root_column, wanders=wanders
+        )
         clock.lap("grow")
         outcome.add(context, places, carried, np.repeat(coins, length), importances)
         if len(context.held_out):
@@ -241,7 +246,9 @@ def _draw_carried(
     recalled = subspace.draw_recall(len(pool.places), blocked, most, rng, full)
     carried = np.concatenate([np.arange(n_pinned), recalled])
     share = context.settings.root_share
-    return subspace.draw_root(pool.outstanding & ~blocked, carried, share, rng)
+    # Where all features are explored, the root splits a copy of one.
+    barred = np.arange(len(blocked)) < n_pinned if context.shape.sees_all else blocked
+    return subspace.draw_root(pool.outstanding & ~barred, carried, share, rng)
 
 
 def _fill_block(
@@ -266,20 +273,22 @@ def _fill_block(
 
 def grow_block(
     context: Context, block: np.ndarray, tree_key: int, columns: np.ndarray, root_column: int = -1,
-    *, samples: Samples | None = None, into: Importances | None = None,
+    *, wanders: bool = False, samples: Samples | None = None, into: Importances | None = None,
 ) -> tuple[Tree, Importances]:  # fmt: skip
     """Grow a tree as all trees of the run are; columns: the places that the block holds.
 
+    wanders: split columns at random where there are samples enough to see what comes of it
     samples: instead of those of the run
     """
     samples = samples or context.samples
+    settings = replace(context.tree, wander_size=WANDER_SIZE) if wanders else context.tree
     by_subset = None
     if context.splits_by_subset is not None:
         by_subset = np.zeros(block.shape[1], np.bool_)  # padding is not categorical
         last = len(context.splits_by_subset) - 1
         by_subset[: len(columns)] = context.splits_by_subset[np.minimum(columns, last)]
     return grow(
-        block, samples.target, tree_key, context.tree, rows=samples.train,
+        block, samples.target, tree_key, settings, rows=samples.train,
         is_categorical=by_subset, root_column=root_column, into=into,
     )  # fmt: skip
 

@@ -3,11 +3,11 @@
 The null is what the probes of like features show (`srs.strata`), for each kind of evidence by
 itself; how a p-value comes from it is in `srs.null`. The kinds are combined by weighted Bonferroni
 (`kind_weights`). The relevant set is the largest one that keeps two promises: the expected share
-of false features is at most the false discovery rate (Benjamini-Hochberg), and either at most a
-quarter of a false feature is expected in all, or the share itself is kept with 99.9 % confidence.
-Lists of hundreds are bound by the first, lists of ten or twenty by the second: an expected share
-of 10 % would be two false features among twenty. The knockoff+ filter is a second opinion, or the
-rule on wish.
+of false features is at most the false discovery rate (Benjamini-Hochberg), and either at most
+three quarters of a false feature are expected in all, or the share itself is kept with 95 %
+confidence. Lists of hundreds are bound by the first, lists of ten or twenty by the second: an
+expected share of 10 % would be two false features among twenty. The knockoff+ filter is a
+second opinion, or the rule on wish.
 """
 
 from __future__ import annotations

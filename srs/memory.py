@@ -27,6 +27,7 @@ HELD_RESULTS = 3  # results of one thread that wait in its worker to be fetched
 DEFAULT_MEM = 2 * 10**9  # where nothing is said; fixed, so that answers do not depend on the day
 SLAB_SUBSPACES = 4  # subspaces that one slab is cut into; fewer if a round has fewer trees
 MIN_SUBSPACE, MAX_SUBSPACE = 250, 10_000
+FEW_FEATURES = 64  # up to which every tree sees all of them
 SUBSPACE_SHARE = 10  # a subspace is a tenth of the features, between the two
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
@@ -105,6 +106,11 @@ class RunShape:
     n_outputs: int
     weighted: bool = False
 
+    @property
+    def sees_all(self) -> bool:
+        """Whether every tree sees all features; some must then be made different on purpose."""
+        return self.subspace_size >= self.n_features
+
 
 def store_mem(shape: RunShape) -> int:
     """Bytes of all codes of the store."""
@@ -116,7 +122,9 @@ def batch_mem(shape: RunShape, resident: bool = False) -> int:
     """Bytes that one batch holds: slab, block, carried columns, and what the kernel needs."""
     n = shape.n_samples
     slab_features = shape.slab_chunks * shape.chunk_features
-    q = subspace_limit(shape.slab_chunks, shape.chunk_features, shape.subspace_size)
+    q = subspace_limit(
+        shape.slab_chunks, shape.chunk_features, shape.subspace_size, shape.n_features
+    )
     n_columns = shape.n_roles * q + shape.max_carried
     slab = 0 if resident else slab_features * n
     block = n * (n_columns + 8)
@@ -212,7 +220,8 @@ def plan_shape(
 
     The subspace is a tenth of the features, at least 250 (but no more than a third of them, or
     all trees would be alike) and at most 10,000, made smaller until two batches fit, so that the
-    same shape, and so the same answer, serves 1 or 2 threads.
+    same shape, and so the same answer, serves 1 or 2 threads. Of few features it is all of them:
+    triples that matter only together must meet (`srs.stopping`).
     A given `subspace_size` is kept, and must fit once. A slab has no more trees than a round.
     """
 
@@ -231,6 +240,8 @@ def plan_shape(
         _refuse_above(projected_mem(shape, 1), allowed_mem, what)
         return shape
     least = min(MIN_SUBSPACE, -(-n_features // 3))
+    if n_features <= FEW_FEATURES:
+        least = n_features
     q = min(MAX_SUBSPACE, max(least, n_features // SUBSPACE_SHARE))
     while q > least and projected_mem(shape_of(q), 2) > allowed_mem:
         q = max(least, q * 3 // 4)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import pdtrc
 
 TAIL_SHARES = (0.01, 0.005, 0.02)  # of the null, fitted by the tail; the first that fits is used
-MIN_TAIL = 25  # fewest values that a tail is fitted on
+ENOUGH, LEAST = 100, 25  # values that a tail is fitted on: a 12th, and a quarter of small nulls
 MIN_EXCEEDING = 10  # with fewer null values above it, a p-value comes from the tail
 MIN_COARSE = 1_000  # null values from which on a coarse look pays
 
@@ -93,7 +93,7 @@ def find_tail(ordered: np.ndarray, n_null: int) -> Tail:
     """Fit the tail of a null of n_null values, of which `ordered` holds the largest, ascending."""
     n = 0
     for share in TAIL_SHARES:
-        n = max(int(n_null * share), min(MIN_TAIL, n_null // 4))
+        n = max(int(n_null * share), min(ENOUGH, n_null // 12), min(LEAST, n_null // 4))
         if n < 10 or n >= len(ordered):
             return Tail(False, n)
         threshold = float(ordered[len(ordered) - n - 1])
@@ -110,14 +110,15 @@ def fit_tail(excess: np.ndarray) -> tuple[float, float]:
     """Shape and scale of a generalised Pareto distribution, by probability-weighted moments.
 
     The shape is kept between 0 (exponential) and 0.5: a negative shape would end the tail at a
-    point beyond which p-values were 0.
+    point beyond which p-values were 0. One standard error is added to it: p-values far beyond the
+    data hang on it, and those of too light a tail are too small by orders of magnitude.
     """
     ordered = np.sort(excess)
     n = len(ordered)
     mean = float(ordered.mean())
     weighted = float((ordered * (n - 1 - np.arange(n))).sum() / (n * (n - 1)))
     shape = 2.0 - mean / (mean - 2.0 * weighted) if mean > 2.0 * weighted else 0.0
-    shape = min(max(shape, 0.0), 0.5)
+    shape = min(max(shape, 0.0) + 1.0 / np.sqrt(n), 0.5)
     return shape, mean * (1.0 - shape)
 
 

@@ -10,8 +10,8 @@ from scipy.special import ndtri, pdtr, pdtrik
 
 from srs.evidence import PIECE
 
-CONFIDENCE = 0.999  # that the share of false features is at most the false discovery rate
-FEW_FALSE = 0.25  # expected false features, up to which no such confidence is asked for
+CONFIDENCE = 0.95  # that the share of false features is at most the false discovery rate
+FEW_FALSE = 0.75  # expected false features, up to which no such confidence is asked for
 
 
 def q_values(p_values: np.ndarray, n: int | None = None) -> np.ndarray:

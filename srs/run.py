@@ -129,7 +129,9 @@ class Run:
             n_runs = len(subspace.slab_runs(slab, shape.n_features, shape.chunk_features))
             n_trees += min(
                 n_runs,
-                subspace.count_subspaces(len(slab), shape.chunk_features, shape.subspace_size),
+                subspace.count_subspaces(
+                    len(slab), shape.chunk_features, shape.subspace_size, shape.n_features
+                ),
             )
         return n_trees
 

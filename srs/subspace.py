@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+WANDERING_SHARE = 0.5  # of the trees, where all see all features
 MIN_RUN, MAX_RUN = 8, 64  # features; whole words that fit into a tile of the store
 
 
@@ -63,17 +64,25 @@ def run_places(runs: np.ndarray, n_features: int) -> np.ndarray:
     return (runs[:, None] * length + np.arange(length)).ravel()
 
 
-def count_subspaces(n_chunks: int, chunk_features: int, subspace_size: int) -> int:
-    """Into how many subspaces a slab is cut: as equal, and as near to the size, as can be."""
-    return max(1, round(n_chunks * chunk_features / subspace_size))
+def count_subspaces(n_chunks: int, chunk_features: int, subspace_size: int, n_features: int) -> int:
+    """Into how many subspaces a slab is cut: as equal, and as near to the size, as can be.
+
+    n_features: of the store; the last chunk of a small one is mostly padding
+
+    >>> count_subspaces(1, 64, 30, n_features=30), count_subspaces(2, 64, 30, n_features=128)
+    (1, 4)
+    """
+    return max(1, round(min(n_chunks * chunk_features, n_features) / subspace_size))
 
 
-def subspace_limit(slab_chunks: int, chunk_features: int, subspace_size: int) -> int:
+def subspace_limit(
+    slab_chunks: int, chunk_features: int, subspace_size: int, n_features: int
+) -> int:
     """Most features of a subspace, in slabs of so many chunks or one fewer (see `deal_chunks`)."""
     return max(
         min(n * chunk_features, MAX_RUN - 1 + -(-n * chunk_features // count))
         for n in (slab_chunks, slab_chunks - 1)
-        for count in [count_subspaces(n, chunk_features, subspace_size)]
+        for count in [count_subspaces(n, chunk_features, subspace_size, n_features)]
     )
 
 

@@ -48,3 +48,14 @@ def test_the_share_of_false_features_is_kept(global_random_seed):
         power.append((found < 20).sum() / 20)
     assert np.mean(shares) <= 0.1 + 2 * np.std(shares) / np.sqrt(12)
     assert np.mean(power) > 0.3
+
+
+def test_triples_among_few_features_are_found(global_random_seed):
+    """Guards that trees see all of few features and that half of them wander: three features that
+    matter only together, in three runs of eight neighbours, never met otherwise."""
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.integers(0, 2, (1_000, 24))
+    y = X[:, 0] ^ X[:, 8] ^ X[:, 16] ^ (rng.random(1_000) < 0.05)
+    found = srs.select(srs.ingest(X, target=y), seed=global_random_seed).relevant_ids
+    assert {0, 8, 16} <= set(found.tolist())
+    assert len(found) <= 5

@@ -51,6 +51,20 @@ def test_the_tail_reaches_beyond_the_probes(null, global_random_seed):
     assert np.max(np.abs(ratios)) < 3
 
 
+@pytest.mark.parametrize("shape", [0.0, 0.15, 0.3])
+@pytest.mark.parametrize("n", [500, 1_500, 5_000])
+def test_the_smallest_of_many_p_values_keeps_its_rate(n, shape, global_random_seed):
+    """Guards against tails that are too light by chance of their few values: with as many
+    features as probes, the smallest p-value is below 0.1 / n in at most a tenth of the runs."""
+    rng = np.random.default_rng((global_random_seed, n))
+    null = stats.genpareto(shape)
+    n_below = sum(
+        p_values_of(null.rvs(n, random_state=rng), null.rvs(n, random_state=rng)).min() < 0.1 / n
+        for _ in range(300)
+    )
+    assert n_below <= stats.binom(300, 0.1).ppf(0.999)
+
+
 def test_p_values_are_never_zero_and_monotone():
     null = np.random.default_rng(0).normal(size=5_000).astype(np.float32)
     observed = np.array([0.0, 1.0, 5.0, 50.0, 1e6], np.float32)

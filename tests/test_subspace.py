@@ -27,14 +27,16 @@ def test_a_pass_explores_every_feature_once(
     n_chunks = -(-n_features // chunk_features)
     seen = []
     a_slab = slab_chunks(n_features, chunk_features, subspace_size, slab_subspaces)
-    limit = subspace_limit(a_slab, chunk_features, subspace_size)
+    limit = subspace_limit(a_slab, chunk_features, subspace_size, n_features)
     for chunk_ids in deal_chunks(n_chunks, a_slab, rng):
         runs = slab_runs(chunk_ids, n_features, chunk_features)
-        n_subspaces = count_subspaces(len(chunk_ids), chunk_features, subspace_size)
+        n_subspaces = count_subspaces(len(chunk_ids), chunk_features, subspace_size, n_features)
         for part in cut_subspaces(runs, n_subspaces, rng):
             places = run_places(part, n_features)
             assert len(places) <= limit
             seen.extend(places[places < n_features].tolist())
+            if subspace_size >= n_features:
+                assert len(places[places < n_features]) == n_features
     assert sorted(seen) == list(range(n_features))
 
 

@@ -140,8 +140,8 @@ def promise(document: Mapping[str, Any]) -> str:
     rate = percent(settings["fdr"])
     return (
         f"At a false discovery rate of {settings['fdr']:g}: the expected share of false features "
-        f"in the list is at most {rate}; and either at most a quarter of a false feature is "
-        f"expected in all, or the share itself is at most {rate} with 99.9 % confidence."
+        f"in the list is at most {rate}; and either at most three quarters of a false feature are "
+        f"expected in all, or the share itself is at most {rate} with 95 % confidence."
     )
 
 

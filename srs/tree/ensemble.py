@@ -63,8 +63,8 @@ def _grow_trees(  # type: ignore[no-untyped-def]
     for t in range(rows.shape[0]):
         n_nodes = grow_tree(
             block, is_categorical, classes, values, products, weights, n_classes, rows[t].copy(),
-            criterion, max_features, max_depth, min_leaf, best_cut, never, never, -1, keys[t],
-            nlogn, unit,
+            criterion, max_features, max_depth, min_leaf, best_cut, never, never, never, -1,
+            keys[t], nlogn, unit,
             column[at:], cut_code[at:], cut_shift[at:], subset[n_subsets:], left[at:], right[at:],
             n_node[at:], impurity[at:], value[at:], used, screened, peak, n_splits,
         )  # fmt: skip

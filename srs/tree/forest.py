@@ -33,6 +33,7 @@ class TreeSettings:
     best_cut          try every cut of a numeric column instead of one at random
     screen_size       fewest samples of a node that counts for `screened`
     peak_size         fewest samples of a node that counts for `peak`
+    wander_size       fewest samples of a node that splits a column at random, not the best one
     """
 
     criterion: str = "entropy"
@@ -42,6 +43,7 @@ class TreeSettings:
     best_cut: bool = False
     screen_size: int = NO_LIMIT
     peak_size: int = NO_LIMIT
+    wander_size: int = NO_LIMIT
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def grow(
         n_columns if settings.max_features is None else settings.max_features,
         NO_LIMIT if settings.max_depth is None else settings.max_depth,
         settings.min_samples_leaf, settings.best_cut, settings.screen_size, settings.peak_size,
-        root_column, np.uint64(tree_key),
+        settings.wander_size, root_column, np.uint64(tree_key),
         nlogn_table(target.mass(rows) if criterion == ENTROPY else 0), target.unit,
         column, cut_code, cut_shift, subset, left, right, n_node, impurity, value,
         importances.used, importances.screened, importances.peak, importances.n_splits,

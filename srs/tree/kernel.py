@@ -45,6 +45,7 @@ from srs.tree.random import (
     DOMAIN_MISSING,
     DOMAIN_SUBSET,
     DOMAIN_TIE,
+    DOMAIN_WANDER,
     U32,
     node_key,
     random_below,
@@ -96,8 +97,8 @@ def _weigh_classes(rows, starts, weights, masses):
 @njit(nogil=True, cache=True)
 def grow_tree(
     block, is_categorical, classes, values, products, weights, n_classes, rows, criterion,
-    max_features, max_depth, min_leaf, best_cut, screen_size, peak_size, root_column, tree_key,
-    nlogn, unit,
+    max_features, max_depth, min_leaf, best_cut, screen_size, peak_size, wander_size, root_column,
+    tree_key, nlogn, unit,
     column, cut_code, cut_shift, subset, left, right, n_node, impurity, value,
     used, screened, peak, n_splits,
 ):  # fmt: skip
@@ -111,7 +112,8 @@ def grow_tree(
     products        values x weights; the values themselves where there are no weights
     weights         int32 (n_samples,), above 0; empty: all samples count alike
     nlogn           float64 (mass of all rows + 1,), x log2 x; empty unless ENTROPY
-    root_column     column that the root splits, if it can be; -1: the best one
+    wander_size     nodes of at least so many samples split a column at random
+    root_column     column that the root splits, if it can be; -1: as other nodes
     tree_key        uint64, all randomness of this tree
     unit            what one of `values` is worth: scores and impurities are given in unit ** 2
     column .. value one row a node, at least 2 * n_rows - 1 rows; a leaf has left == -1
@@ -235,7 +237,9 @@ def grow_tree(
         screens = n >= screen_size
         peaks = n >= peak_size
         best, best_column, n_ties, n_tie_draws = -np.inf, -1, 0, U32(0)
-        root_score = -np.inf
+        forced, forced_score = (root_column if node == 0 else -1), -np.inf
+        if forced < 0 and n >= wander_size:
+            forced = random_below(node_key(tree_key, node, DOMAIN_WANDER), U32(0), n_columns)
         tile = min(max(TILE_BYTES // n, MIN_TILE), MAX_TILE)
         all_columns = max_features >= n_columns
         n_drawn, n_candidates, c0 = 0, 0, 0
@@ -325,8 +329,8 @@ def grow_tree(
                 tile_best = max(tile_best, scores[j])
             if not all_columns and low[0] != high[0]:
                 n_candidates += 1
-            if node == 0 and c0 <= root_column < c0 + width:
-                root_score = scores[root_column - c0]
+            if c0 <= forced < c0 + width:
+                forced_score = scores[forced - c0]
             if tile_best == -np.inf:
                 c0 += width
                 continue
@@ -350,8 +354,8 @@ def grow_tree(
             c0 += width
         if best_column < 0:
             continue
-        if node == 0 and root_score > -np.inf:
-            best, best_column = root_score, root_column
+        if forced_score > -np.inf:
+            best, best_column = forced_score, forced
 
         col = best_column
         column[node] = col

@@ -20,6 +20,7 @@ DOMAIN_MISSING = U64(2)
 DOMAIN_SUBSET = U64(3)
 DOMAIN_TIE = U64(4)
 DOMAIN_COLUMNS = U64(5)
+DOMAIN_WANDER = U64(6)
 
 
 @njit(nogil=True, cache=True, inline="always")

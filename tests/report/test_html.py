@@ -53,7 +53,7 @@ def test_page_is_accessible(any_result: Result) -> None:
 def test_headline_and_promise(found: Result) -> None:
     page = _page(found)
     assert f"{len(found.relevant_ids)} of 120 features are relevant" in page.text
-    assert "the share itself is at most 10 % with 99.9 % confidence" in page.text
+    assert "the share itself is at most 10 % with 95 % confidence" in page.text
     assert found.stop_reason in page.text
 
 

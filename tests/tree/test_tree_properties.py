@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare
 
 from srs.tree import (
     MISSING,
@@ -307,3 +308,21 @@ def test_the_root_can_be_chosen() -> None:
     constant, _ = grow(block, target, 3, settings, root_column=1)
     assert constant.column[0] not in (-1, 1)
     assert plain.column[0] >= 0
+
+
+def test_wandering_trees_split_columns_at_random() -> None:
+    """Guards `wander_size`: large nodes split any column as likely as another, small ones the
+    best; columns that cannot be split are passed over."""
+    block, target = noisy_data(0, "entropy")
+    n_columns = block.shape[1]
+    roots = np.zeros(n_columns, int)
+    for key in range(100 * n_columns):
+        tree, _ = grow(block, target, key, TreeSettings(wander_size=len(block)))
+        roots[tree.column[0]] += 1
+    assert chisquare(roots).pvalue > 1e-4
+    plain, _ = grow(block, target, 3)
+    small, _ = grow(block, target, 3, TreeSettings(wander_size=len(block) + 1))
+    np.testing.assert_array_equal(plain.column, small.column)
+    block[:, 1] = 7
+    trees = [grow(block, target, key, TreeSettings(wander_size=2))[0] for key in range(200)]
+    assert not any((tree.column == 1).any() for tree in trees)
