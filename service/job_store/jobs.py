@@ -7,9 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from service.errors import Conflict, Invalid, LeaseLost, NotFound, TooMany
+from service.errors import Conflict, LeaseLost, NotFound, TooMany
 from service.job_store.database import Database, Row, Transaction, in_list
 from service.job_store.events import add_event
+from service.job_store.idempotency import (
+    RequestKey,
+    find_made,
+    forget_old,
+    remember_made,
+    take_turn,
+)
 from service.jobs import ENDED, Job, JobKind, JobStatus, new_id, sources_of
 
 COLUMNS = (
@@ -22,9 +29,8 @@ COLUMNS = (
 class Submission:
     """A job that is to be.
 
-    key        the client's idempotency key; None: none
-    body_hash  of the request; a key with another one is refused
-    webhook    where to tell of the end, as JSON values; None: nowhere
+    key      under which the client may send it again; None: it may not
+    webhook  where to tell of the end, as JSON values; None: nowhere
     """
 
     owner: str
@@ -32,8 +38,7 @@ class Submission:
     name: str
     spec: Mapping[str, Any]
     dataset_id: str
-    key: str | None = None
-    body_hash: str = ""
+    key: RequestKey | None = None
     webhook: Mapping[str, Any] | None = None
 
 
@@ -56,10 +61,10 @@ class Jobs:
         with self._database.transaction() as change:
             return submit_inside(change, wanted, limits, lambda: wanted.dataset_id)
 
-    def find_by_key(self, wanted: Submission) -> Job | None:
+    def find_by_key(self, key: RequestKey) -> Job | None:
         """The job that was made with this key, if any; Invalid if its body was another."""
         with self._database.transaction(write=False) as look:
-            return _find_by_key(look, wanted)
+            return _find_by_key(look, key)
 
     def get(self, job_id: str, owner: str) -> Job:
         with self._database.transaction(write=False) as look:
@@ -232,10 +237,7 @@ class Jobs:
     def forget_keys(self, days: float) -> None:
         """Remove idempotency keys that are older than so many days."""
         with self._database.transaction() as change:
-            change.run(
-                "DELETE FROM idempotency WHERE created_at < {now} - :seconds",
-                seconds=days * 86_400,
-            )
+            forget_old(change, days)
 
 
 def submit_inside(
@@ -243,16 +245,14 @@ def submit_inside(
     dataset_id: Callable[[], str],
 ) -> tuple[Job, bool]:  # fmt: skip
     """Submit within a transaction; `dataset_id` is called only if the job is new."""
-    change.run(
-        "INSERT INTO users (owner) VALUES (:owner) ON CONFLICT (owner) DO NOTHING",
-        owner=wanted.owner,
-    )
-    if wanted.key is not None:
-        # Submissions of one user with keys happen one after the other.
+    if wanted.key is None:
         change.run(
-            "UPDATE users SET last_claim = last_claim WHERE owner = :owner", owner=wanted.owner
+            "INSERT INTO users (owner) VALUES (:owner) ON CONFLICT (owner) DO NOTHING",
+            owner=wanted.owner,
         )
-        if (job := _find_by_key(change, wanted)) is not None:
+    else:
+        take_turn(change, wanted.owner)
+        if (job := _find_by_key(change, wanted.key)) is not None:
             return job, False
     _check_limits(change, wanted.owner, limits)
     job_id = new_id("j")
@@ -265,24 +265,13 @@ def submit_inside(
         spec=json.dumps(wanted.spec), dataset_id=dataset_id(), webhook=_dump(wanted.webhook),
     )  # fmt: skip
     if wanted.key is not None:
-        change.run(
-            "INSERT INTO idempotency (owner, key, body_hash, job_id, created_at) "
-            "VALUES (:owner, :key, :hash, :job_id, {now})",
-            owner=wanted.owner, key=wanted.key, hash=wanted.body_hash, job_id=job_id,
-        )  # fmt: skip
+        remember_made(change, wanted.key, job_id=job_id)
     return _note(change, _get(change, job_id, wanted.owner), "status"), True
 
 
-def _find_by_key(look: Transaction, wanted: Submission) -> Job | None:
-    row = look.one(
-        "SELECT job_id, body_hash FROM idempotency WHERE owner = :owner AND key = :key",
-        owner=wanted.owner, key=wanted.key,
-    )  # fmt: skip
-    if row is None:
-        return None
-    if row["body_hash"] != wanted.body_hash:
-        raise Invalid("this Idempotency-Key was used with another body: use a new key.")
-    return _get(look, row["job_id"], wanted.owner)
+def _find_by_key(look: Transaction, key: RequestKey) -> Job | None:
+    row = find_made(look, key)
+    return None if row is None else _get(look, row["job_id"], key.owner)
 
 
 def _check_limits(look: Transaction, owner: str, limits: QueueLimits) -> None:

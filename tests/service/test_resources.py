@@ -251,6 +251,21 @@ def test_the_same_key_gives_the_same_job(client, dataset_id):
     assert (other.status_code, other.json()["title"]) == (422, "The request is not valid")
 
 
+def test_the_same_key_gives_the_same_dataset(client):
+    headers, body = {"Idempotency-Key": "store"}, {"name": "once", "store": "small.zarr"}
+    first = client.post("/v1/datasets", json=body, headers=headers)
+    again = client.post("/v1/datasets", json=body, headers=headers)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.json() == first.json()
+    assert again.headers["location"] == first.headers["location"]
+    items = client.get("/v1/datasets").json()["items"]
+    assert [item["name"] for item in items].count("once") == 1
+    other = client.post("/v1/datasets", json={**body, "name": "twice"}, headers=headers)
+    assert (other.status_code, other.json()["title"]) == (422, "The request is not valid")
+    job = client.post("/v1/jobs", json=select_request(first.json()["id"]), headers=headers)
+    assert job.status_code == 422, "one key is one request"
+
+
 def test_a_store_in_an_archive_is_taken_as_it_is(client, root):
     import zipfile
 
