@@ -160,6 +160,9 @@ class Runner:
             return task | self._library.ingest_task(job)
         dataset = self._store.datasets.get(job.dataset_id, job.owner)
         task["location"] = self._library.locate(dataset)
+        if job.kind == JobKind.SELECT:
+            sets = self._store.jobs.feature_sets(job.id)
+            task["settings"] = {**job.spec["settings"], "feature_sets": sets}
         if job.kind == JobKind.EXPLAIN:
             task["features"] = self._features(job)
             task["memory_bytes"] = int(self._settings.max_memory)

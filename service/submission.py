@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -129,7 +129,8 @@ class Desk:
         self._check_memory(request.settings.memory)
         question = self._question("check", dataset, request.settings)
         # The seed changes neither what fits nor what is valid.
-        known = json.dumps([dataset.id, {**question["settings"], "seed": 0}], sort_keys=True)
+        asked = json.dumps([dataset.id, {**question["settings"], "seed": 0}], sort_keys=True)
+        known = hashlib.sha256(asked.encode()).hexdigest()
         with self._lock:
             if known in self._checked:
                 self._checked.move_to_end(known)
@@ -165,12 +166,17 @@ class Desk:
 def _submission(
     owner: str, request: SelectRequest | ExplainRequest | IngestRequest, key: str | None
 ) -> Submission:
-    spec: Mapping[str, Any] = request.model_dump(exclude={"webhook", "name", "kind", "dataset_id"})
+    spec: dict[str, Any] = request.model_dump(exclude={"webhook", "name", "kind", "dataset_id"})
+    sets = None
+    if isinstance(request, SelectRequest) and request.settings.feature_sets is not None:
+        sets = request.settings.feature_sets
+        n_members = sum(map(len, sets.values()))
+        spec["settings"]["feature_sets"] = {"n_sets": len(sets), "n_members": n_members}
     return Submission(
         owner, JobKind(request.kind), request.name or "", spec,
         "" if isinstance(request, IngestRequest) else request.dataset_id,
         _request_key(owner, request, key),
-        None if request.webhook is None else request.webhook.model_dump(),
+        None if request.webhook is None else request.webhook.model_dump(), sets,
     )  # fmt: skip
 
 

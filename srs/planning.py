@@ -26,6 +26,7 @@ from srs.memory import (
     worker_projected_mem,
 )
 from srs.run import Progress, Run
+from srs.sets import choose_sets
 from srs.stopping import trees_to_meet_a_clique
 from srs.store import Chosen, FeatureStore, open_store
 from srs.theory import expected_iterations
@@ -135,9 +136,12 @@ def check(
     store: FeatureStore | str | os.PathLike[str],
     *,
     memory: str | int | None = None,
+    feature_sets: Any = None,
     **settings: Any,
 ) -> None:
     """Raise what `srs.select` would refuse with the same settings, before any codes are read.
+
+    feature_sets: as in `srs.select`.
 
     >>> import numpy as np, srs
     >>> store = srs.ingest(np.random.default_rng(0).normal(size=(9, 4)), target=[0, 1, 1] * 3)
@@ -149,7 +153,10 @@ def check(
     """
     store = store if isinstance(store, FeatureStore) else open_store(store)
     allowed_mem = DEFAULT_MEM if memory is None else parse_bytes(memory)
-    require_samples(make_context(store, Settings(allowed_mem=allowed_mem, **settings)))
+    context = make_context(store, Settings(allowed_mem=allowed_mem, **settings))
+    require_samples(context)
+    if feature_sets is not None:
+        choose_sets(feature_sets, store, context.settings)
 
 
 class _Enough(Exception):

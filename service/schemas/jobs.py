@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from service.jobs import Job, JobKind, JobStatus
+from service.schemas.analyses import AnalysisRequest
 from service.schemas.datasets import SourceRequest
 from service.schemas.fields import (
     MAX_INT,
@@ -20,15 +21,16 @@ from service.schemas.fields import (
     moment,
 )
 from service.schemas.problems import JobError
+from srs import ANALYSES
 
 Count = Annotated[int, Field(ge=1, le=MAX_INT)]
 Share = Annotated[float, Field(ge=0, le=1)]
 FeatureId = Annotated[int, Field(ge=0, le=MAX_INT)]
 Seed = Annotated[int, Field(ge=0, le=2**53)]
-AnalysisName = Literal[
-    "mdi", "mda", "label-permutation", "conditional-error-rate", "context", "vote-shift",
-    "one-probe", "per-class", "umfi", "mci", "network", "connectome", "context-network",
-]  # fmt: skip
+# About as many short names as the body that is allowed by default, a megabyte, holds.
+MAX_SETS, MAX_MEMBERS = 10_000, 100_000
+Members = Annotated[list[Label | FeatureId], Field(min_length=1, max_length=10_000)]
+FeatureSets = Annotated[dict[Label, Members], Field(min_length=1, max_length=MAX_SETS)]
 
 
 class Webhook(Request):
@@ -79,13 +81,22 @@ class SelectSettings(Request):
         [], max_length=100, description="columns of samples that must not make features relevant"
     )
     subjects: Label | None = Field(None, description="column of samples that belong together")
+    feature_sets: FeatureSets | None = Field(
+        None, description="set name -> names or ids of features that are drawn and tested "
+        f"together, {MAX_MEMBERS} in all at most; jobs tell their numbers only",
+    )  # fmt: skip
 
-
-class AnalysisRequest(Request):
-    """One analysis of `srs.explain`."""
-
-    analysis: AnalysisName
-    value: Label | None = Field(None, description="the context, or the method, where it takes one")
+    @model_validator(mode="after")
+    def _sets_of_a_size(self) -> Self:
+        if self.feature_sets is not None:
+            n_members = sum(map(len, self.feature_sets.values()))
+            if n_members > MAX_MEMBERS:
+                raise ValueError(
+                    f"feature_sets have {n_members} members, and {MAX_MEMBERS} are allowed"
+                )
+            if self.mode == "paper":
+                raise ValueError("paper mode does not test feature_sets: use the default mode")
+        return self
 
 
 class FeaturesFrom(Request):
@@ -105,7 +116,7 @@ class ExplainSettings(Request):
     """Settings of an explanation, as of `srs.explain`."""
 
     analyses: list[AnalysisRequest] = Field(
-        [AnalysisRequest(analysis="mdi"), AnalysisRequest(analysis="mda")],
+        [AnalysisRequest(analysis=name) for name, kind in ANALYSES.items() if kind.usual],
         min_length=1, max_length=20,
     )  # fmt: skip
     target: Label | None = None
@@ -221,7 +232,9 @@ class JobResponse(Response):
     name: str | None
     status: JobStatus
     dataset_id: Identifier
-    settings: dict[str, Any] = Field(description="as they were asked for, defaults included")
+    settings: dict[str, Any] = Field(
+        description="as they were asked for, defaults included; of feature_sets their numbers"
+    )
     features: FeaturesFrom | None = Field(description="what an explanation explains")
     progress: Progress | None
     summary: dict[str, Any] | None = Field(description="figures of the result")

@@ -59,6 +59,12 @@ def submit(
             help="Any other setting of `srs.select`, as max_trees=5000; repeat for more.",
         ),
     ] = None,
+    sets: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Feature sets to test: two columns, feature and set; or .gmt."
+        ),
+    ] = None,
     explain: Annotated[
         str | None,
         typer.Option(
@@ -123,6 +129,8 @@ def submit(
             )  # fmt: skip
         else:
             settings |= {"memory": memory, "fdr": fdr}
+            if sets is not None:
+                settings["feature_sets"] = sets
             if plan:
                 _show_plan(client.jobs.plan(found, **settings), as_json)
                 return

@@ -86,6 +86,16 @@ def test_cancel_and_resume(run: Run, dataset: Dataset) -> None:
     run("jobs", "cancel", job_id)
 
 
+def test_sets_of_a_file(run: Run, dataset: Dataset, client: Client, tmp_path: Path) -> None:
+    (tmp_path / "sets.csv").write_text("feature,set\nf7,a\nf8,a\n")
+    job_id = run("submit", dataset.id, *LIMITS, "--sets", tmp_path / "sets.csv").stdout.strip()
+    job = client.jobs.get(job_id)
+    assert job.document["settings"]["feature_sets"] == {"n_sets": 1, "n_members": 2}
+    job.cancel()
+    gone = run("submit", dataset.id, "--sets", tmp_path / "gone.csv", code=2)
+    assert "gone.csv cannot be read" in gone.stderr
+
+
 def test_the_same_key_submits_once(run: Run, dataset: Dataset, client: Client) -> None:
     same = ("submit", dataset.id, *LIMITS, "--idempotency-key", "nightly")
     assert run(*same).stdout == run(*same).stdout
