@@ -307,7 +307,11 @@ def explain_error(error: Exception, task: Task) -> dict[str, Any]:
         }  # fmt: skip
     if isinstance(error, ClusterError):
         log.error("cluster: %s", error)
-        return {"code": "cluster", "detail": "the workers failed: try again.", "yours": False}
+        return {
+            "code": "cluster", "yours": False,
+            "detail": "the scheduler or the workers of the service failed: resume the job, which "
+            "goes on from its checkpoint, and tell the administrator if it fails again.",
+        }  # fmt: skip
     if isinstance(error, srs.SRSError):
         return {"code": "input", "detail": hide_paths(str(error), task), "yours": True}
     if isinstance(error, ServiceError):

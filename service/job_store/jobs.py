@@ -134,9 +134,12 @@ class Jobs:
 
     # -- by runners -------------------------------------------------------------------------
 
-    def claim(self, runner: str, lease_seconds: float) -> Job | None:
+    def claim(
+        self, runner: str, lease_seconds: float, without: JobKind | None = None
+    ) -> Job | None:
         """Take the next job: one whose runner fell silent, or a waiting one.
 
+        None of the kind `without`, which cannot run now, unless it only has to be cancelled.
         Between users it is fair: first those with fewest running jobs, then those whose last
         claim is longest ago, then the oldest job.
         """
@@ -155,12 +158,13 @@ class Jobs:
                         WHERE status IN ('RUNNING', 'CANCELLING') AND lease_until >= {{now}}
                         GROUP BY owner
                     ) running ON running.owner = j.owner
-                    WHERE j.status = 'QUEUED'
-                       OR (j.status IN ('RUNNING', 'CANCELLING') AND j.lease_until < {{now}})
+                    WHERE (j.status = 'QUEUED'
+                        OR (j.status IN ('RUNNING', 'CANCELLING') AND j.lease_until < {{now}}))
+                      AND (j.kind <> :without OR j.status = 'CANCELLING')
                     ORDER BY COALESCE(running.n, 0), u.last_claim, j.queued_at, j.id
                     LIMIT 1 {{skip_locked}}
                 ) RETURNING {COLUMNS}""",
-                runner=runner, lease=lease_seconds,
+                runner=runner, lease=lease_seconds, without=without.value if without else "",
             )  # fmt: skip
             if row is None:
                 return None
