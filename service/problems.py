@@ -60,7 +60,10 @@ def _service_error(request: Request, error: ServiceError) -> Response:
 def _validation_error(request: Request, error: RequestValidationError) -> Response:
     """What was wrong and where; never the input itself, which may be anything."""
     found = [
-        {"pointer": _pointer(entry, error.body), "detail": _clean(str(entry["msg"]))}
+        {
+            "pointer": _pointer(entry, error.body),
+            "detail": _clean(str(entry["msg"]).removeprefix("Value error, ")),
+        }
         for entry in error.errors()[:MAX_ERRORS]
     ]
     malformed = any(entry["type"] == "json_invalid" for entry in error.errors())

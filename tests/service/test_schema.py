@@ -148,3 +148,4 @@ def test_what_is_refused_is_pointed_at(client, body, pointer):
     assert answer.status_code == 422
     assert {error["pointer"] for error in answer.json()["errors"]} == {pointer}
     assert "function-" not in answer.text
+    assert "Value error" not in answer.text
