@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from srs.config import Settings
@@ -117,7 +117,9 @@ def plan(
     threads = threads_that_fit(context.shape, wanted, allowed_mem)
     context = with_resident_codes(context, threads)
     resident = context.resident is not None
-    run, start, seconds_a_tree = _rehearse(context, LocalExecutor(threads))
+    # A limit of no seconds at all must not end the rehearsal before its first round.
+    timeless = replace(context, settings=replace(context.settings, max_seconds=None))
+    run, start, seconds_a_tree = _rehearse(timeless, LocalExecutor(threads))
     n_rounds = max(context.settings.patience, -(-run.least_trees // run.round_trees))
     seconds = start + seconds_a_tree * n_rounds * run.round_trees
     shape = context.shape
