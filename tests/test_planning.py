@@ -42,11 +42,9 @@ def test_expected_trees_are_those_of_the_theory(store):
         planned.expected_trees("ring", 4)
 
 
-@pytest.mark.parametrize("limit", [{"max_seconds": 0.0}, {"max_trees": 1}, {"max_passes": 1}])
-@pytest.mark.parametrize("mode", ["default", "paper"])
-def test_limits_do_not_end_a_rehearsal(store, mode, limit):
+def test_a_limit_does_not_end_a_rehearsal(store):
     """Guards plans of runs that end before their first round: they had nothing to measure."""
-    assert srs.plan(store, mode=mode, subspace_size=100, **limit).seconds > 0
+    assert srs.plan(store, max_seconds=0.0).seconds > 0
 
 
 def test_what_cannot_fit_is_refused(store):
