@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from service.auth import Doorkeeper
 from service.children import Questions, start_template
+from service.clusters import Scheduler
 from service.cursors import Cursors
 from service.datasets import Library
 from service.exports import Exports
@@ -56,6 +57,7 @@ class Parts:
     metrics: Metrics
     exports: Exports
     courier: Courier
+    scheduler: Scheduler
 
     @classmethod
     def make(cls, settings: Settings) -> Parts:
@@ -63,7 +65,8 @@ class Parts:
         folder.prepare()
         store = open_job_store(settings.database_url, folder.root, settings.database_connections)
         library = Library(settings, store, folder)
-        runner = Runner(settings, store, folder, library)
+        scheduler = Scheduler(settings)
+        runner = Runner(settings, store, folder, library, scheduler)
         questions = Questions()
         return cls(
             settings, store, folder, library, Doorkeeper(settings, store),
@@ -71,7 +74,7 @@ class Parts:
             Streams(settings.max_streams, settings.max_streams_per_user),
             Cursors(store.keys.secret("cursors")), questions, runner, Hub(store),
             Desk(settings, store, library, questions, runner), Metrics(),
-            Exports(questions, folder), Courier(store, settings.trusted_networks),
+            Exports(questions, folder), Courier(store, settings.trusted_networks), scheduler,
         )  # fmt: skip
 
 

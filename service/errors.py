@@ -55,7 +55,8 @@ class NotAuthenticated(ServiceError):
 
     def __init__(self) -> None:
         super().__init__(
-            "send a valid API key as `Authorization: Bearer KEY`.",
+            "send a valid API key as `Authorization: Bearer KEY` (commands: set SRS_API_KEY; "
+            "Python: Client(url, api_key)); your administrator makes one with `srs keys create`.",
             headers={"WWW-Authenticate": "Bearer"},
         )
 

@@ -60,7 +60,10 @@ def _service_error(request: Request, error: ServiceError) -> Response:
 def _validation_error(request: Request, error: RequestValidationError) -> Response:
     """What was wrong and where; never the input itself, which may be anything."""
     found = [
-        {"pointer": _pointer(entry["loc"]), "detail": _clean(str(entry["msg"]))}
+        {
+            "pointer": _pointer(entry, error.body),
+            "detail": _clean(str(entry["msg"]).removeprefix("Value error, ")),
+        }
         for entry in error.errors()[:MAX_ERRORS]
     ]
     malformed = any(entry["type"] == "json_invalid" for entry in error.errors())
@@ -94,12 +97,23 @@ def _methods_of(request: Request) -> set[str]:
     return {method.upper() for method in paths[meant]}
 
 
-def _pointer(location: tuple[Any, ...]) -> str:
-    """A JSON pointer for what is in the body, the name for a parameter."""
-    where, *rest = (str(part) for part in location)
-    if where == "body":
-        return _clean("/" + "/".join(p.replace("~", "~0").replace("/", "~1") for p in rest))
-    return _clean(rest[0] if rest else where)
+def _pointer(entry: Mapping[str, Any], body: Any) -> str:
+    """A JSON pointer for what is in the body, the name for a parameter.
+
+    Parts that lead nowhere in the body are names of the schema's branches, and left out.
+    """
+    where, *rest = entry["loc"]
+    if where != "body":
+        return _clean(str(rest[0] if rest else where))
+    kept = []
+    for part in rest:
+        is_item = isinstance(body, list) and isinstance(part, int)
+        if is_item or (isinstance(body, dict) and part in body):
+            body = body[part]
+            kept.append(part)
+    if entry["type"] == "missing" and rest:
+        kept.append(rest[-1])
+    return _clean("/" + "/".join(str(p).replace("~", "~0").replace("/", "~1") for p in kept))
 
 
 def _clean(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import threading
 import time
 from collections import Counter, OrderedDict
@@ -12,6 +13,8 @@ from service.errors import TooMany
 
 MAX_USERS = 10_000  # whose buckets are remembered; the least recent are forgotten
 BURST_SECONDS = 4.0  # of the limit that may be used at once
+# Left for all that is no stream: connections of requests, the database, children, files.
+SPARE_FILES = 256
 
 
 class Rates:
@@ -42,10 +45,11 @@ class Rates:
 
 
 class Streams:
-    """Open streams, in all and by user."""
+    """Open streams, in all and by user; no more than the process may open files."""
 
     def __init__(self, total: int, per_user: int) -> None:
-        self._total = total
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._total = min(total, max(1, files - SPARE_FILES))
         self._per_user = per_user
         self._open: Counter[str] = Counter()
 
@@ -56,8 +60,15 @@ class Streams:
     @contextmanager
     def opened(self, owner: str) -> Iterator[None]:
         """Count a stream while it is open; TooMany if there are too many."""
-        if self._open[owner] >= self._per_user or self.n_open >= self._total:
-            raise TooMany("too many event streams are open: close some.", retry_after=10)
+        for n_open, limit, whose in (
+            (self._open[owner], self._per_user, " of yours"), (self.n_open, self._total, ""),
+        ):  # fmt: skip
+            if n_open >= limit:
+                raise TooMany(
+                    f"{n_open} event streams{whose} are open, and {limit} may be: close some, or "
+                    "ask with `GET /v1/jobs/{id}?wait=30` later.",
+                    retry_after=10, open=n_open, limit=limit,
+                )  # fmt: skip
         self._open[owner] += 1
         try:
             yield

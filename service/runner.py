@@ -19,6 +19,7 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from service.children import Child, start_child
+from service.clusters import Scheduler
 from service.datasets import Library
 from service.errors import LeaseLost, NotFound, ServiceError
 from service.job_store import JobStore
@@ -50,10 +51,16 @@ class Attempt:
 
 class Runner:
     def __init__(
-        self, settings: Settings, store: JobStore, folder: DataFolder, library: Library
+        self,
+        settings: Settings,
+        store: JobStore,
+        folder: DataFolder,
+        library: Library,
+        scheduler: Scheduler,
     ) -> None:
         self.name = f"{os.uname().nodename}-{os.getpid()}"
         self._settings = settings
+        self._scheduler = scheduler
         self._store = store
         self._folder = folder
         self._library = library
@@ -120,8 +127,10 @@ class Runner:
             self._settle(attempt)
 
     def _claim(self) -> None:
+        # Without its scheduler a selection would fail: it waits, and what needs none goes on.
+        without = None if self._scheduler.answers else JobKind.SELECT
         while len(self._attempts) < self._settings.max_running:
-            job = self._store.jobs.claim(self.name, self._settings.lease_seconds)
+            job = self._store.jobs.claim(self.name, self._settings.lease_seconds, without)
             if job is None:
                 return
             log.info("job taken", extra={"job_id": job.id, "fence": job.fence})
@@ -160,6 +169,9 @@ class Runner:
             return task | self._library.ingest_task(job)
         dataset = self._store.datasets.get(job.dataset_id, job.owner)
         task["location"] = self._library.locate(dataset)
+        if job.kind == JobKind.SELECT:
+            sets = self._store.jobs.feature_sets(job.id)
+            task["settings"] = {**job.spec["settings"], "feature_sets": sets}
         if job.kind == JobKind.EXPLAIN:
             task["features"] = self._features(job)
             task["memory_bytes"] = int(self._settings.max_memory)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,10 +16,12 @@ from service.datasets import Library
 from service.errors import Conflict, DoesNotFit, Invalid
 from service.job_store import JobStore
 from service.job_store.datasets import Dataset
+from service.job_store.idempotency import RequestKey
 from service.job_store.jobs import QueueLimits, Submission
 from service.jobs import Job, JobKind, JobStatus
 from service.runner import Runner
-from service.schemas.fields import parse_memory
+from service.schemas.datasets import DatasetRequest
+from service.schemas.fields import Request, parse_memory
 from service.schemas.jobs import (
     ExplainRequest,
     IngestRequest,
@@ -59,9 +61,9 @@ class Desk:
         wanted = _submission(owner, request, key)
         if request.webhook is not None:
             pin(request.webhook.url, self._settings.trusted_networks)
-        with self._one_at_a_time(owner, key):
-            if key is not None and (job := self._store.jobs.find_by_key(wanted)) is not None:
-                return job, False
+        with self._one_at_a_time(wanted.key):
+            if wanted.key and (made := self._store.jobs.find_by_key(wanted.key)) is not None:
+                return made, False
             if isinstance(request, IngestRequest):
                 job, is_new = self._submit_ingest(wanted, request)
             else:
@@ -73,36 +75,44 @@ class Desk:
         self._runner.wake()
         return job, is_new
 
+    def register(self, owner: str, request: DatasetRequest, key: str | None) -> Dataset:
+        """A dataset of a store that is there, or the one that the same key made."""
+        assert request.store is not None
+        wanted = _request_key(owner, request, key)
+        with self._one_at_a_time(wanted):
+            if wanted and (made := self._store.datasets.find_by_key(wanted)) is not None:
+                return made
+            location = self._library.find_location(request.store)
+            about = self._questions.ask(
+                {"task": "inspect", "location": location, "limits": self._library.limits()}
+            )
+            return self._store.datasets.register(owner, request.name, location, about, wanted)
+
     @contextmanager
-    def _one_at_a_time(self, owner: str, key: str | None) -> Iterator[None]:
+    def _one_at_a_time(self, key: RequestKey | None) -> Iterator[None]:
         """Refuse a key whose first request is still being looked at."""
         if key is None:
             yield
             return
+        name = (key.owner, key.text)
         with self._lock:
-            if (owner, key) in self._under_way:
+            if name in self._under_way:
                 raise Conflict(
                     "a request with this Idempotency-Key is under way: try again in a moment.",
                     headers={"Retry-After": "1"},
                 )
-            self._under_way.add((owner, key))
+            self._under_way.add(name)
         try:
             yield
         finally:
             with self._lock:
-                self._under_way.discard((owner, key))
+                self._under_way.discard(name)
 
     def plan(self, owner: str, request: PlanRequest) -> dict[str, Any]:
         """What a selection would cost; DoesNotFit with both numbers if it cannot run."""
         dataset = self._store.datasets.get(request.dataset_id, owner)
         self._check_memory(request.settings.memory)
         return self._questions.ask(self._question("plan", dataset, request.settings))
-
-    def inspect(self, location: str) -> dict[str, Any]:
-        """What the store at a location holds."""
-        return self._questions.ask(
-            {"task": "inspect", "location": location, "limits": self._library.limits()}
-        )
 
     # -- checks -------------------------------------------------------------------------------
 
@@ -119,7 +129,8 @@ class Desk:
         self._check_memory(request.settings.memory)
         question = self._question("check", dataset, request.settings)
         # The seed changes neither what fits nor what is valid.
-        known = json.dumps([dataset.id, {**question["settings"], "seed": 0}], sort_keys=True)
+        asked = json.dumps([dataset.id, {**question["settings"], "seed": 0}], sort_keys=True)
+        known = hashlib.sha256(asked.encode()).hexdigest()
         with self._lock:
             if known in self._checked:
                 self._checked.move_to_end(known)
@@ -155,11 +166,22 @@ class Desk:
 def _submission(
     owner: str, request: SelectRequest | ExplainRequest | IngestRequest, key: str | None
 ) -> Submission:
-    spec: Mapping[str, Any] = request.model_dump(exclude={"webhook", "name", "kind", "dataset_id"})
-    body = json.dumps(request.model_dump(), sort_keys=True)
+    spec: dict[str, Any] = request.model_dump(exclude={"webhook", "name", "kind", "dataset_id"})
+    sets = None
+    if isinstance(request, SelectRequest) and request.settings.feature_sets is not None:
+        sets = request.settings.feature_sets
+        n_members = sum(map(len, sets.values()))
+        spec["settings"]["feature_sets"] = {"n_sets": len(sets), "n_members": n_members}
     return Submission(
         owner, JobKind(request.kind), request.name or "", spec,
-        "" if isinstance(request, IngestRequest) else request.dataset_id, key,
-        hashlib.sha256(body.encode()).hexdigest(),
-        None if request.webhook is None else request.webhook.model_dump(),
+        "" if isinstance(request, IngestRequest) else request.dataset_id,
+        _request_key(owner, request, key),
+        None if request.webhook is None else request.webhook.model_dump(), sets,
     )  # fmt: skip
+
+
+def _request_key(owner: str, request: Request, key: str | None) -> RequestKey | None:
+    if key is None:
+        return None
+    body = json.dumps(request.model_dump(), sort_keys=True)
+    return RequestKey(owner, key, hashlib.sha256(body.encode()).hexdigest())

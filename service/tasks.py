@@ -123,8 +123,12 @@ def run_select(task: Task, teller: Teller) -> dict[str, Any]:
     result = replace(result, document={**result.document, "measured": measured})
     result.save(folder)
     outcome = result.document["outcome"]
+    of_sets = {}
+    if result.sets is not None:
+        n_relevant = int((result.sets["verdict"] == "RELEVANT").sum())
+        of_sets = {"n_sets": len(result.sets), "n_relevant_sets": n_relevant}
     return {
-        "n_relevant": len(outcome["relevant"]), "n_trees": outcome["n_trees"],
+        "n_relevant": len(outcome["relevant"]), "n_trees": outcome["n_trees"], **of_sets,
         "n_passes": outcome["n_passes"], "stop_reason": outcome["stop_reason"],
         "verdicts": outcome["verdicts"], "seconds": result.document["measured"]["seconds"],
         "peak_mem": result.peak_mem,
@@ -245,13 +249,37 @@ def describe(store: srs.FeatureStore) -> dict[str, Any]:
 
 def check_select(task: Task, _teller: Teller) -> dict[str, Any]:
     """Whether a selection could start."""
-    srs.check(open_checked(task), **task["settings"])
+    store = open_checked(task)
+    refuse_unknown_members(store, task["settings"]["feature_sets"])
+    srs.check(store, **task["settings"])
     return {}
+
+
+def refuse_unknown_members(store: srs.FeatureStore, sets: Mapping[str, Any] | None) -> None:
+    """`srs.select` leaves out members that a store lacks; who asks a service may never see that."""
+    if sets is None:
+        return
+    names = set(store.feature_names)
+    unknown = [
+        (member, name) for name, members in sets.items() for member in members
+        if (member not in names if isinstance(member, str) else member >= store.n_features)
+    ]  # fmt: skip
+    if unknown:
+        member, name = unknown[0]
+        n_members = sum(map(len, sets.values()))
+        raise Invalid(
+            f"{len(unknown)} of {n_members} members of feature_sets are no features of the "
+            f"dataset, the first of them {member!r} of the set {name!r}: leave them out."
+        )
 
 
 def make_plan(task: Task, _teller: Teller) -> dict[str, Any]:
     """What a selection would cost."""
-    planned = srs.plan(open_checked(task), workers=task["threads"], **task["settings"])
+    store = open_checked(task)
+    refuse_unknown_members(store, task["settings"]["feature_sets"])
+    # Sets are tested after the loop, which a plan is of.
+    settings = {k: v for k, v in task["settings"].items() if k != "feature_sets"}
+    planned = srs.plan(store, workers=task["threads"], **settings)
     found = planned.to_json()
     return found | {"pair_trees": found["pair_trees"] if found["pair_trees"] < 1e300 else None}
 
@@ -279,7 +307,11 @@ def explain_error(error: Exception, task: Task) -> dict[str, Any]:
         }  # fmt: skip
     if isinstance(error, ClusterError):
         log.error("cluster: %s", error)
-        return {"code": "cluster", "detail": "the workers failed: try again.", "yours": False}
+        return {
+            "code": "cluster", "yours": False,
+            "detail": "the scheduler or the workers of the service failed: resume the job, which "
+            "goes on from its checkpoint, and tell the administrator if it fails again.",
+        }  # fmt: skip
     if isinstance(error, srs.SRSError):
         return {"code": "input", "detail": hide_paths(str(error), task), "yours": True}
     if isinstance(error, ServiceError):

@@ -12,6 +12,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from srs.analyses import ANALYSES
 from srs.errors import SRSError
 from srs.export import export
 from srs.ingest import ingest
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from srs.store import FeatureStore, open_store
 
 __all__ = [
+    "ANALYSES",
     "Explanation",
     "FeatureStore",
     "Plan",

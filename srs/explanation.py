@@ -1,7 +1,7 @@
 """The stage after selection: `explain` runs analyses of `srs.importance` on few features.
 
-Which analysis exists, what it needs and what its text argument means is `ANALYSES`; a new analysis
-is one new file of `srs.importance` and one line here.
+Which analysis exists, what it needs and what its value means is `srs.analyses`; a new analysis is
+one new file of `srs.importance`, an entry there, and a line of `CALLS` here.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from srs import importance
+from srs.analyses import ANALYSES, USUAL
 from srs.errors import SettingsError
 from srs.executors import available_cores
 from srs.importance import Analysis, Forest, ForestSettings, Matrix, grow_forest, open_matrix
@@ -42,43 +43,34 @@ OnShare = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Call:
     """How `explain` calls an analysis.
 
     function  the analysis
-    argument  the option that NAME=VALUE sets; None: it takes no value
     forest    whether it uses the forest that analyses share
-    target    whether it needs a target
-    required  whether the value must be given
     remote    whether it can run on an executor
     """
 
     function: Callable[..., Analysis]
-    argument: str | None = None
     forest: bool = False
-    target: bool = True
-    required: bool = False
     remote: bool = False
 
 
-ANALYSES: dict[str, Entry] = {
-    "mdi": Entry(importance.mdi, forest=True),
-    "mda": Entry(importance.mda, forest=True),
-    "label-permutation": Entry(importance.label_permutation),
-    "conditional-error-rate": Entry(importance.conditional_error_rate),
-    "context": Entry(importance.context, "context", required=True),
-    "vote-shift": Entry(importance.vote_shift, "method", forest=True),
-    "one-probe": Entry(importance.one_probe),
-    "per-class": Entry(importance.per_class, forest=True),
-    "umfi": Entry(importance.umfi, "method"),
-    "mci": Entry(importance.mci, "method"),
-    "network": Entry(importance.network, target=False, remote=True),
-    "connectome": Entry(importance.connectome, target=False),
-    "context-network": Entry(
-        importance.context_network, "context", target=False, required=True
-    ),
-}  # fmt: skip
-DEFAULT = ("mdi", "mda", "label-permutation")
+CALLS: dict[str, Call] = {
+    "mdi": Call(importance.mdi, forest=True),
+    "mda": Call(importance.mda, forest=True),
+    "label-permutation": Call(importance.label_permutation),
+    "conditional-error-rate": Call(importance.conditional_error_rate),
+    "context": Call(importance.context),
+    "vote-shift": Call(importance.vote_shift, forest=True),
+    "one-probe": Call(importance.one_probe),
+    "per-class": Call(importance.per_class, forest=True),
+    "umfi": Call(importance.umfi),
+    "mci": Call(importance.mci),
+    "network": Call(importance.network, remote=True),
+    "connectome": Call(importance.connectome),
+    "context-network": Call(importance.context_network),
+}
 WHOLE_SUBJECTS = (
     "mdi", "mda", "label-permutation", "conditional-error-rate", "vote-shift", "per-class", "umfi",
     "mci",
@@ -158,7 +150,7 @@ def explain(
     data: Any,
     target: Any = None,
     features: Any = None,
-    analyses: Sequence[Request] = DEFAULT,
+    analyses: Sequence[Request] = USUAL,
     seed: int = 0,
     *,
     n_trees: int = 1000,
@@ -214,15 +206,15 @@ def explain(
                 on_progress((number + share) / len(requests), name)
 
         show(0.0)
-        entry = ANALYSES[name]
-        if entry.forest:
+        call = CALLS[name]
+        if call.forest:
             forest = forest or grow_forest(
                 matrix, ForestSettings(n_trees), seed=seed, threads=threads, on_progress=show
             )
-            found[name] = entry.function(forest, **options)
+            found[name] = call.function(forest, **options)
         else:
-            where = {"executor": executor} if entry.remote else {}
-            found[name] = entry.function(
+            where = {"executor": executor} if call.remote else {}
+            found[name] = call.function(
                 matrix, seed=seed, threads=threads, on_progress=show, **where, **options
             )
         seconds[name] = round(perf_counter() - since, 3)
@@ -278,11 +270,11 @@ def _parse(request: Request) -> tuple[str, dict[str, Any]]:
     name = name.strip().replace("_", "-")
     if name not in ANALYSES:
         raise SettingsError(f"there is no analysis {name!r}; there are {', '.join(ANALYSES)}.")
-    entry = ANALYSES[name]
+    kind = ANALYSES[name]
     if value:
-        if entry.argument is None:
+        if kind.value is None:
             raise SettingsError(f"the analysis {name} takes no value, and was given {value!r}.")
-        options[entry.argument] = value
-    if entry.required and entry.argument not in options:
-        raise SettingsError(f"the analysis {name} needs a {entry.argument}: write {name}=NAME.")
+        options[kind.value] = value
+    if kind.required and kind.value not in options:
+        raise SettingsError(f"the analysis {name} needs a {kind.value}: write {name}=NAME.")
     return name, options

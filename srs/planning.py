@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from srs.config import Settings
@@ -26,6 +26,7 @@ from srs.memory import (
     worker_projected_mem,
 )
 from srs.run import Progress, Run
+from srs.sets import choose_sets
 from srs.stopping import trees_to_meet_a_clique
 from srs.store import Chosen, FeatureStore, open_store
 from srs.theory import expected_iterations
@@ -116,7 +117,9 @@ def plan(
     threads = threads_that_fit(context.shape, wanted, allowed_mem)
     context = with_resident_codes(context, threads)
     resident = context.resident is not None
-    run, start, seconds_a_tree = _rehearse(context, LocalExecutor(threads))
+    # A limit of no seconds at all must not end the rehearsal before its first round.
+    timeless = replace(context, settings=replace(context.settings, max_seconds=None))
+    run, start, seconds_a_tree = _rehearse(timeless, LocalExecutor(threads))
     n_rounds = max(context.settings.patience, -(-run.least_trees // run.round_trees))
     seconds = start + seconds_a_tree * n_rounds * run.round_trees
     shape = context.shape
@@ -135,9 +138,12 @@ def check(
     store: FeatureStore | str | os.PathLike[str],
     *,
     memory: str | int | None = None,
+    feature_sets: Any = None,
     **settings: Any,
 ) -> None:
     """Raise what `srs.select` would refuse with the same settings, before any codes are read.
+
+    feature_sets: as in `srs.select`.
 
     >>> import numpy as np, srs
     >>> store = srs.ingest(np.random.default_rng(0).normal(size=(9, 4)), target=[0, 1, 1] * 3)
@@ -149,7 +155,10 @@ def check(
     """
     store = store if isinstance(store, FeatureStore) else open_store(store)
     allowed_mem = DEFAULT_MEM if memory is None else parse_bytes(memory)
-    require_samples(make_context(store, Settings(allowed_mem=allowed_mem, **settings)))
+    context = make_context(store, Settings(allowed_mem=allowed_mem, **settings))
+    require_samples(context)
+    if feature_sets is not None:
+        choose_sets(feature_sets, store, context.settings)
 
 
 class _Enough(Exception):

@@ -37,7 +37,7 @@ from srs.memory import (
 )
 from srs.result import FORMAT, SCHEMA_VERSION, Result
 from srs.run import Outcome, Progress, Run
-from srs.sets import FeatureSets, decide_sets, find_sets
+from srs.sets import FeatureSets, choose_sets, decide_sets
 from srs.store import Chosen, FeatureStore, open_store
 from srs.tree import Tree
 from srs.worker import make_task
@@ -120,9 +120,7 @@ def select(
     context = make_context(store, chosen)
     ensure_compiled()
     require_samples(context)
-    sets = None if feature_sets is None else find_sets(feature_sets, store)
-    if sets is not None and mode == "paper":
-        raise SettingsError("paper mode does not test feature sets; use the default mode.")
+    sets = None if feature_sets is None else choose_sets(feature_sets, store, chosen)
     path = None if folder is None else Path(folder)
     secured = None if tls is None else Path(tls)
     with open_executor(executor, threads, allowed_mem, secured, task_timeout) as opened:

@@ -20,7 +20,7 @@ import numpy as np
 
 from srs.config import Settings
 from srs.decision import CLEARLY_NULL, KIND_SHARES, Verdict
-from srs.errors import InputError
+from srs.errors import InputError, SettingsError
 from srs.evidence import BatchEvidence
 from srs.executors import Executor
 from srs.null import Null
@@ -60,6 +60,13 @@ class SetDecision:
     verdict: np.ndarray
 
 
+def choose_sets(given: Any, store: FeatureStore, settings: Settings) -> FeatureSets:
+    """The sets that a run tests; refuses what `find_sets` does, and modes that test none."""
+    if settings.mode == "paper":
+        raise SettingsError("paper mode does not test feature sets; use the default mode.")
+    return find_sets(given, store)
+
+
 def find_sets(given: Any, store: FeatureStore) -> FeatureSets:
     """The sets that a user gave: a mapping from names to features, or a file of them.
 
@@ -67,7 +74,7 @@ def find_sets(given: Any, store: FeatureStore) -> FeatureSets:
     a .gmt file: a line a set, its name, a description, and its features. Features that the store
     does not have are counted, and left out.
     """
-    members = given if isinstance(given, Mapping) else _read(Path(os.fspath(given)))
+    members = given if isinstance(given, Mapping) else read_sets(given)
     by_name = {name: i for i, name in enumerate(store.feature_names)}
     place_of = store.places_of(np.arange(store.n_features))
     names, places, unknown = [], [], 0
@@ -92,7 +99,9 @@ def _find(feature: Any, by_name: Mapping[str, int], n_features: int) -> int | No
     return int(feature) if 0 <= int(feature) < n_features else None
 
 
-def _read(path: Path) -> dict[str, list[str]]:
+def read_sets(given: str | os.PathLike[str]) -> dict[str, list[str]]:
+    """The sets of a file, see `find_sets`, as a mapping from names to features."""
+    path = Path(given)
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             tabs = path.suffix.lower() in (".tsv", ".txt", ".gmt")

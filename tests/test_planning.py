@@ -42,6 +42,11 @@ def test_expected_trees_are_those_of_the_theory(store):
         planned.expected_trees("ring", 4)
 
 
+def test_a_limit_does_not_end_a_rehearsal(store):
+    """Guards plans of runs that end before their first round: they had nothing to measure."""
+    assert srs.plan(store, max_seconds=0.0).seconds > 0
+
+
 def test_what_cannot_fit_is_refused(store):
     with pytest.raises(MemoryBudgetError, match="allow at least"):
         srs.plan(store, memory="100MB")

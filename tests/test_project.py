@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # The level of each room, see srs/DESIGN.md: a module imports only from its own room or below.
 LEVELS = {
-    "errors": 0, "seeds": 0, "tree": 0, "subspace": 0, "evidence": 0,
+    "errors": 0, "analyses": 0, "seeds": 0, "tree": 0, "subspace": 0, "evidence": 0,
     "theory": 1, "config": 1, "store": 1, "executors": 1, "memory": 1, "kernels": 1, "null": 1,
     "groups": 1, "rates": 1, "feature_table": 1, "exchange": 1,
     "strata": 2, "state": 2, "stopping": 2, "decision": 2, "checkpoint": 2, "report": 2,

@@ -135,3 +135,5 @@ def test_files_of_sets(tmp_path):
         find_sets(tmp_path / "none.csv", store)
     with pytest.raises(srs.SRSError, match="paper mode does not test"):
         srs.select(store, mode="paper", feature_sets={"one": ["A"]})
+    with pytest.raises(srs.SRSError, match="no member of the feature sets"):
+        srs.check(store, feature_sets={"one": ["X"]})

@@ -14,6 +14,7 @@ from tests.service.server import register
 
 N_JOBS = int(os.environ.get("SRS_BENCH_JOBS", "1000"))
 N_CLIENTS, N_KILLS = 50, 2
+SECONDS = 4 * 3600  # to give up after; what counts is how jobs end, on however busy a machine
 
 
 def run() -> Iterator[Line]:
@@ -30,11 +31,11 @@ def measure(name: str, url: str | None) -> Iterator[Line]:
             dataset_id = register(client, "data.zarr")
             found = submit_many(
                 server, dataset_id, N_JOBS, N_CLIENTS, N_KILLS, settings={"max_trees": 16},
-                seconds=1_200,
+                seconds=SECONDS,
             )  # fmt: skip
             taken = perf_counter() - started
             job_ids = {job_id for ids in found.values() for job_id in ids}
-            statuses = wait_for_all(client, job_ids, 2_400)
+            statuses = wait_for_all(client, job_ids, SECONDS)
         ends = count_ends(server, url, job_ids)
     once = ends == {1: N_JOBS} and len(statuses) == N_JOBS
     yield Line(

@@ -9,6 +9,7 @@ from typing import Any
 
 from service.errors import Conflict, NotFound
 from service.job_store.database import Database, Row, Transaction
+from service.job_store.idempotency import RequestKey, find_made, remember_made, take_turn
 from service.job_store.jobs import QueueLimits, Submission, submit_inside
 from service.jobs import Job, new_id
 
@@ -58,11 +59,25 @@ class Datasets:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def register(self, owner: str, name: str, location: str, about: Mapping[str, Any]) -> Dataset:
-        """A store that is there already."""
+    def register(
+        self, owner: str, name: str, location: str, about: Mapping[str, Any],
+        key: RequestKey | None = None,
+    ) -> Dataset:  # fmt: skip
+        """A store that is there already; with a key that was used, what that made."""
         with self._database.transaction() as change:
+            if key is not None:
+                take_turn(change, owner)
+                if (dataset := _find_by_key(change, key)) is not None:
+                    return dataset
             dataset_id = _insert(change, owner, name, "READY", location, json.dumps(about), False)
+            if key is not None:
+                remember_made(change, key, dataset_id=dataset_id)
             return _get(change, dataset_id, owner)
+
+    def find_by_key(self, key: RequestKey) -> Dataset | None:
+        """The dataset that was registered with this key; Invalid if its body was another."""
+        with self._database.transaction(write=False) as look:
+            return _find_by_key(look, key)
 
     def submit_ingest(self, wanted: Submission, limits: QueueLimits) -> tuple[Job, Dataset, bool]:
         """A dataset that is to be, with the job that writes it; whether they are new."""
@@ -165,6 +180,11 @@ def _get(look: Transaction, dataset_id: str, owner: str) -> Dataset:
     if row is None:
         raise NotFound("there is no such dataset.")
     return _dataset(row)
+
+
+def _find_by_key(look: Transaction, key: RequestKey) -> Dataset | None:
+    row = find_made(look, key)
+    return None if row is None else _get(look, row["dataset_id"], key.owner)
 
 
 def _dataset(row: Row) -> Dataset:

@@ -84,13 +84,3 @@ export function upload(file, onShare) {
     request.send(file);
   });
 }
-
-// A table in a form that only an Accept header asks for, saved as a file.
-export async function save(path, accept, filename) {
-  const response = await send("GET", path, { headers: { Accept: accept } });
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = filename;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}

@@ -1,19 +1,19 @@
 // What came of a job that is done: figures, plots, tables, downloads.
 
-import { get, query, save } from "./api.js";
+import { get, query } from "./api.js";
 import { bars, evidencePlot, figure, foundCurve } from "./charts.js";
 import { card, h, loading, name, problem } from "./dom.js";
 import { ANALYSIS_COLUMNS, FEATURE_COLUMNS, PagedTable } from "./table.js";
-import { bytes, count, duration, number } from "./text.js";
+import { bytes, count, duration, number, probability, VERDICT } from "./text.js";
 
 const TOP = 15; // bars of a plot
+const MOST_SETS = 100; // rows; all are in the JSON and in the report
 const VERDICTS = [["RELEVANT", "Relevant features"], ["UNDECIDED", "Undecided features"],
   ["IRRELEVANT", "Irrelevant features"], ["", "All features"]];
 const EVIDENCE = {
   used: "Used: what the splits of a feature gained", screened: "Screened: what it would have gained",
   peak: "Peak: the most it offered at any node",
 };
-const PARQUET = "application/vnd.apache.parquet";
 
 // -- selections -----------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ export function selectionPart(job) {
       "undecided ones come nearest: more samples, or a longer run, may decide them.")),
     h("section", { class: "panel", "aria-labelledby": "features-title" },
       h("h2", { id: "features-title" }, "Features"), table.node),
-    plots, downloads(job, `/v1/jobs/${job.id}/features`, "features"));
+    plots, downloads(job, `/v1/jobs/${job.id}/features`, "result.json"));
 }
 
 const total = (verdicts) => Object.values(verdicts).reduce((a, b) => a + b, 0);
@@ -56,11 +56,23 @@ async function drawSelection(job, plots) {
         h("ul", { class: "legend" }, h("li", { class: "of-features" }, "features"),
           h("li", { class: "of-probes" }, "probes, which cannot matter")),
         figure(EVIDENCE[kind] ?? kind, evidencePlot(kind, histogram)))),
+      outcome.sets && panel(h("h2", {}, "Feature sets"), setsTable(outcome.sets.rows)),
       outcome.prediction && panel(h("h2", {}, "Held-out samples"), prediction(outcome.prediction)),
     ].filter(Boolean));
   } catch (error) {
     plots.replaceChildren(problem(error, () => drawSelection(job, plots)));
   }
+}
+
+function setsTable(rows) {
+  const best = [...rows].sort((a, b) => a.q_value - b.q_value).slice(0, MOST_SETS);
+  const head = (text, isNumber) => h("th", { scope: "col", class: isNumber ? "num" : null }, text);
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table: feature sets" },
+    h("table", {}, h("caption", { class: "unseen" }, "Feature sets, the surest first"),
+      h("thead", {}, h("tr", {}, head("Set"), head("Verdict"), head("q-value", true), head("Relevant members", true))),
+      h("tbody", {}, best.map((row) => h("tr", {}, h("th", { scope: "row" }, name(row.set)),
+        h("td", {}, VERDICT[row.verdict] ?? row.verdict), h("td", { class: "num" }, probability(row.q_value)),
+        h("td", { class: "num" }, `${number(row.n_relevant)} of ${number(row.n_features)}`))))));
 }
 
 function prediction(rows) {
@@ -81,7 +93,7 @@ export function explanationPart(job) {
   return h("div", {},
     h("dl", { class: "cards" }, card("Features explained", number(job.summary.n_features)),
       card("Analyses", number(job.summary.analyses.length)), card("Time", duration(job.summary.seconds))),
-    h("div", { class: "plots" }, sections), downloads(job, null, "explain"));
+    h("div", { class: "plots" }, sections), downloads(job, null, "explain.json"));
 }
 
 function analysisPart(job, analysis) {
@@ -99,8 +111,7 @@ function analysisPart(job, analysis) {
   return h("section", { class: "panel", "aria-labelledby": `analysis-${analysis}` },
     h("h2", { id: `analysis-${analysis}` }, analysis), plot,
     table,
-    h("div", { class: "actions" }, saver("CSV", path, "text/csv", `${analysis}.csv`),
-      saver("Parquet", path, PARQUET, `${analysis}.parquet`)));
+    h("div", { class: "actions" }, tableLinks(path)));
 }
 
 // -- ingests --------------------------------------------------------------------------------
@@ -120,31 +131,17 @@ export function ingestPart(job) {
 
 // -- downloads ------------------------------------------------------------------------------
 
-function saver(text, path, accept, filename) {
-  const said = h("span");
-  const button = h("button", { class: "button", type: "button", on: { click: async () => {
-    button.disabled = true;
-    said.replaceChildren();
-    try {
-      await save(path, accept, filename);
-    } catch (error) {
-      said.replaceChildren(problem(error));
-    } finally {
-      button.disabled = false;
-    }
-  } } }, text);
-  return h("span", {}, button, said);
-}
+// Plain links: the browser writes what arrives to disk, however large. The service names the file.
+const tableLinks = (path) => [["csv", "CSV"], ["parquet", "Parquet"]].map(([format, text]) =>
+  h("a", { class: "button", href: path + query({ format }) }, text));
 
-function downloads(job, tablePath, stem) {
+function downloads(job, tablePath, file) {
   const here = `/v1/jobs/${job.id}`;
   return h("section", { class: "panel", "aria-labelledby": "downloads-title" },
     h("h2", { id: "downloads-title" }, "Downloads"),
     h("div", { class: "actions" },
       h("a", { class: "button first", href: `${here}/report`, target: "_blank", rel: "noopener" }, "Report",
         h("span", { class: "unseen" }, " (opens a new page)")),
-      tablePath && saver("CSV", tablePath, "text/csv", `${stem}.csv`),
-      tablePath && saver("Parquet", tablePath, PARQUET, `${stem}.parquet`),
-      h("a", { class: "button", href: `${here}/result`, download: `${stem === "explain" ? stem : "result"}.json` },
-        "JSON")));
+      tablePath && tableLinks(tablePath),
+      h("a", { class: "button", href: `${here}/result`, download: file }, "JSON")));
 }

@@ -3,6 +3,7 @@
 import { datasetsById, newKey, post } from "./api.js";
 import { field, h, loading, name, options, problem, say } from "./dom.js";
 import { bytes, count, duration, number } from "./text.js";
+import { WebhookFields } from "./webhook.js";
 
 const PLAN_AFTER = 600; // milliseconds without a change
 
@@ -37,10 +38,12 @@ class Form {
     this.holdout = numeric({ name: "holdout", value: "0", min: "0", max: "0.9", step: "any", required: true });
     this.pinned = h("input", { name: "pinned", autocomplete: "off", maxlength: 2000 });
     this.label = h("input", { name: "name", maxlength: 200, autocomplete: "off" });
+    this.webhook = new WebhookFields();
     this.said = h("div");
     this.plan = h("div", { "aria-live": "polite" });
     this.start = h("button", { class: "button first", type: "submit" }, "Start");
     this.key = newKey();
+    this.costless = new Set([this.label, this.webhook.url, this.webhook.secret]); // change no plan
     this.node = this.build();
     this.showDataset();
     this.planSoon(0);
@@ -52,7 +55,7 @@ class Form {
       input: (event) => {
         if (event.target === this.dataset) this.showDataset();
         this.key = newKey();
-        if (event.target !== this.label) this.planSoon(PLAN_AFTER);
+        if (!this.costless.has(event.target)) this.planSoon(PLAN_AFTER);
       },
     } },
     this.datasetField,
@@ -67,7 +70,8 @@ class Form {
         field("Held-out share", this.holdout, "Of the samples, to predict at the end: 0 to 0.9."),
         field("Most seconds", this.maxSeconds, "Empty: until the list no longer changes."),
         field("Most trees", this.maxTrees, "Empty: no limit.")),
-      field("Pinned features", this.pinned, "Covariates to take into account, with commas between them.")),
+      field("Pinned features", this.pinned, "Covariates to take into account, with commas between them."),
+      this.webhook.node),
     this.said, h("div", { class: "actions" }, this.start, h("a", { class: "button", href: "#/jobs" }, "Back")));
     this.form = form;
     return h("div", { class: "two" }, form, h("section", { class: "panel sticky", "aria-labelledby": "plan-title" },
@@ -116,7 +120,7 @@ class Form {
     this.said.replaceChildren();
     try {
       const body = { kind: "select", dataset_id: this.dataset.value, settings: this.settings(),
-        name: this.label.value.trim() || null };
+        name: this.label.value.trim() || null, webhook: this.webhook.read() };
       const job = await post("/v1/jobs", body, { "Idempotency-Key": this.key });
       say("The job was accepted.");
       location.hash = `#/jobs/${job.id}`;

@@ -33,9 +33,7 @@ def create(
 ) -> DatasetResponse:  # fmt: skip
     """A store is READY at once (201). A source is ingested by a job (202): watch `job_id`."""
     if request.store is not None:
-        location = parts.library.find_location(request.store)
-        about = parts.desk.inspect(location)
-        dataset = parts.store.datasets.register(caller.owner, request.name, location, about)
+        dataset = parts.desk.register(caller.owner, request, idempotency_key)
     else:
         assert request.source is not None
         ingest = IngestRequest(kind="ingest", name=request.name, source=request.source)

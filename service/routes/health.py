@@ -29,7 +29,7 @@ async def healthz() -> Health:
 
 @router.get("/readyz", summary="The service can work", responses=problem_responses(503))
 def readyz(parts: PartsOf) -> Health:
-    """503 with the part that fails: database, data folder or runner."""
+    """503 with the part that fails: database, data folder, runner or scheduler."""
     failing = []
     try:
         parts.store.ping()
@@ -39,6 +39,8 @@ def readyz(parts: PartsOf) -> Health:
         failing.append("data folder")
     if not parts.runner.alive:
         failing.append("runner")
+    if not parts.scheduler.answers:
+        failing.append("scheduler")
     if failing:
         raise Unavailable(f"{' and '.join(failing)} failing.", failing=failing)
     return Health()

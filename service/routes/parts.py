@@ -53,7 +53,7 @@ IdempotencyKey = Annotated[
     str | None,
     Header(
         min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$",
-        description="the same key and body give the same job, however often they are sent",
+        description="the same key and body give the same job or dataset, however often sent",
     ),
 ]  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, Response
 from starlette.background import BackgroundTask
@@ -14,7 +14,7 @@ from service.errors import BadRequest, Conflict, NotFound
 from service.exports import DEFAULT_LIMIT, MEDIA_TYPES, Wanted, choose_form
 from service.jobs import Job, JobKind
 from service.routes.parts import Cursor, JobId, PartsOf
-from service.schemas.jobs import AnalysisName
+from service.schemas.analyses import AnalysisName
 from service.schemas.problems import problem_responses
 from service.schemas.results import AnalysisPage, AnalysisSort, FeaturePage, FeatureSort, Verdict
 
@@ -40,6 +40,10 @@ Search = Annotated[
     str | None, Query(min_length=1, max_length=200, description="only names that hold this text")
 ]
 Accept = Annotated[str | None, Header(max_length=500, include_in_schema=False)]
+Format = Annotated[
+    Literal["json", "csv", "parquet"] | None,
+    Query(description="in the place of Accept, for links: they cannot send headers"),
+]
 
 
 @router.get(
@@ -73,12 +77,14 @@ def features(
     parts: PartsOf, caller: Reader, job_id: JobId,
     verdict: Annotated[list[Verdict] | None, Query(description="only these; repeat")] = None,
     sort: Annotated[FeatureSort | None, Query(description="column; -column: descending")] = None,
-    search: Search = None, limit: RowLimit = None, cursor: Cursor = None, accept: Accept = None,
+    search: Search = None, limit: RowLimit = None, cursor: Cursor = None, format: Format = None,
+    accept: Accept = None,
 ) -> Response | FeaturePage:  # fmt: skip
-    """JSON, CSV or Parquet by `Accept`."""
+    """JSON, CSV or Parquet by `Accept`; links may say `format`."""
     _, folder = _find_result(parts, caller.owner, job_id, {JobKind.SELECT})
     wanted = Wanted(sort, list(verdict or ()), search, 0, limit)
-    form, wanted = _place(parts, job_id, wanted, cursor, accept)
+    form = format or choose_form(accept)
+    wanted = _place(parts, job_id, wanted, cursor, form)
     path = folder / "features.parquet"
     if form != "json":
         return _send(parts, path, wanted, "name", form)
@@ -93,14 +99,16 @@ def features(
 def analysis(
     parts: PartsOf, caller: Reader, job_id: JobId, analysis: AnalysisName,
     sort: Annotated[AnalysisSort | None, Query(description="column; -column: descending")] = None,
-    search: Search = None, limit: RowLimit = None, cursor: Cursor = None, accept: Accept = None,
+    search: Search = None, limit: RowLimit = None, cursor: Cursor = None, format: Format = None,
+    accept: Accept = None,
 ) -> Response | AnalysisPage:  # fmt: skip
-    """JSON, CSV or Parquet by `Accept`."""
+    """JSON, CSV or Parquet by `Accept`; links may say `format`."""
     _, folder = _find_result(parts, caller.owner, job_id, {JobKind.EXPLAIN})
     path = folder / f"{analysis}.parquet"
     if not path.is_file():
         raise NotFound(f"the analysis {analysis} was not asked for.")
-    form, wanted = _place(parts, job_id, Wanted(sort, [], search, 0, limit), cursor, accept)
+    form = format or choose_form(accept)
+    wanted = _place(parts, job_id, Wanted(sort, [], search, 0, limit), cursor, form)
     if form != "json":
         return _send(parts, path, wanted, "feature", form)
     found = parts.exports.page(path, wanted, "feature")
@@ -117,11 +125,8 @@ def _find_result(parts: PartsOf, owner: str, job_id: str, kinds: Any) -> tuple[J
     return job, parts.folder.attempt(job_id, job.result_fence)
 
 
-def _place(
-    parts: PartsOf, job_id: str, wanted: Wanted, cursor: str | None, accept: str | None
-) -> tuple[str, Wanted]:
-    """The form, and what is wanted with the place of the page filled in."""
-    form = choose_form(accept)
+def _place(parts: PartsOf, job_id: str, wanted: Wanted, cursor: str | None, form: str) -> Wanted:
+    """What is wanted with the place of the page filled in."""
     offset = 0
     if cursor is not None:
         place, whose = parts.cursors.read(cursor)
@@ -129,7 +134,7 @@ def _place(
             raise BadRequest("the cursor belongs to another list: start again without it.")
         offset = int(place)
     limit = DEFAULT_LIMIT if form == "json" and wanted.limit is None else wanted.limit
-    return form, Wanted(wanted.sort, wanted.verdict, wanted.search, offset, limit)
+    return Wanted(wanted.sort, wanted.verdict, wanted.search, offset, limit)
 
 
 def _page_name(job_id: str, wanted: Wanted) -> str:

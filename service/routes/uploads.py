@@ -23,7 +23,9 @@ router = APIRouter(prefix="/v1/uploads", tags=["datasets"])
         "requestBody": {
             "required": True,
             "content": {
-                "application/octet-stream": {"schema": {"type": "string", "format": "binary"}}
+                "application/octet-stream": {
+                    "schema": {"type": "string", "format": "binary", "minLength": 1}
+                }
             },
         }
     },

@@ -8,15 +8,27 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from service.job_store.datasets import Dataset, Upload
-from service.schemas.fields import Identifier, Label, Location, Memory, Request, Response, moment
+from service.schemas.fields import (
+    Address,
+    Identifier,
+    Label,
+    Location,
+    Memory,
+    Request,
+    Response,
+    exactly_one,
+    moment,
+)
 from service.schemas.problems import JobError
 
 
 class FileFrom(Request):
     """Where a file comes from: exactly one of the three."""
 
+    model_config = ConfigDict(json_schema_extra=exactly_one("upload_id", "url", "path"))
+
     upload_id: Identifier | None = Field(None, description="an upload of yours")
-    url: Location | None = Field(None, description="an http or https address of a public server")
+    url: Address | None = Field(None, description="an http or https address of a public server")
     path: Location | None = Field(None, description="a path below a folder that is open to users")
 
     @model_validator(mode="after")
@@ -28,6 +40,8 @@ class FileFrom(Request):
 
 class TargetFrom(Request):
     """What is to be explained: a column of the source, or a file of one value a sample."""
+
+    model_config = ConfigDict(json_schema_extra=exactly_one("column", "file"))
 
     column: Label | None = Field(None, description="a column of the source")
     file: FileFrom | None = Field(None, description="a .npy, .csv, .tsv or .txt file")
@@ -65,7 +79,8 @@ class DatasetRequest(Request):
                     "file": {"url": "https://data.example.org/X.npy"},
                     "target": {"file": {"url": "https://data.example.org/y.csv"}},
                 }},
-            ]
+            ],
+            **exactly_one("store", "source"),
         }
     )  # fmt: skip
 

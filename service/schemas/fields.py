@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ByteSize,
     ConfigDict,
     Field,
@@ -31,15 +32,34 @@ class Response(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _whole(value: Any) -> Any:
+    """JSON has one kind of numbers, and its schemas call 5.0 an integer."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_whole)  # after the bounds, which the document then tells
+CONTROL_CHARACTERS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
+
+
 def _no_control_characters(text: str) -> str:
-    if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", text):
+    if re.search(rf"[{CONTROL_CHARACTERS}\ud800-\udfff]", text):
         raise ValueError("must not hold control characters")
     return text
 
 
-Label = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_no_control_characters)]
-Location = Annotated[
-    str, Field(min_length=1, max_length=2000), AfterValidator(_no_control_characters)
+def _text(max_length: int, pattern: str) -> Any:
+    """A text; `pattern` is what the document tells, refused with a sentence of our own."""
+    return Field(min_length=1, max_length=max_length, json_schema_extra={"pattern": pattern})
+
+
+_PLAIN = rf"^[^{CONTROL_CHARACTERS}]+$"
+Label = Annotated[str, _text(200, _PLAIN), AfterValidator(_no_control_characters)]
+Location = Annotated[str, _text(2000, _PLAIN), AfterValidator(_no_control_characters)]
+# What else is refused of an address, and why, says `service.addresses`.
+Address = Annotated[
+    str,
+    _text(2000, rf"^[hH][tT][tT][pP][sS]?://[^ \\{CONTROL_CHARACTERS}]+$"),
+    AfterValidator(_no_control_characters),
 ]
 _BYTES = TypeAdapter(ByteSize)
 
@@ -56,18 +76,21 @@ def parse_memory(text: str) -> int:
         raise ValueError("must be an amount of memory, as 512MB or 2GB") from None
 
 
-def _check_memory(text: str) -> str:
-    if not 0 < parse_memory(text) < 2**60:
-        raise ValueError("must be an amount of memory, as 512MB or 2GB")
-    return text
-
-
+# Above 0 and below 2**60 bytes, by the pattern alone.
 Memory = Annotated[
     str,
-    Field(pattern=r"^[0-9]{1,9}(\.[0-9]{1,3})? ?(KB|MB|GB|TB|KiB|MiB|GiB|TiB)$"),
-    AfterValidator(_check_memory),
+    Field(
+        pattern=r"^([1-9][0-9]{0,8}(\.[0-9]{1,3})? ?[KMG]|[1-9][0-9]{0,5}(\.[0-9]{1,3})? ?T"
+        r"|0\.([1-9][0-9]{0,2}|0[1-9][0-9]?|00[1-9]) ?[KMGT])i?B$"
+    ),
 ]
 Identifier = Annotated[str, Field(pattern=r"^[a-z]_[0-9a-f]{32}$")]
+
+
+def exactly_one(*names: str) -> dict[str, Any]:
+    """For the document: one of these fields is given, and the others are absent or null."""
+    given = [{"required": [n], "properties": {n: {"not": {"type": "null"}}}} for n in names]
+    return {"oneOf": given}
 
 
 def moment(seconds: float | None) -> datetime | None:

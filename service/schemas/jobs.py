@@ -8,40 +8,60 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from service.jobs import Job, JobKind, JobStatus
+from service.schemas.analyses import AnalysisRequest
 from service.schemas.datasets import SourceRequest
 from service.schemas.fields import (
     MAX_INT,
+    WHOLE,
+    Address,
     Identifier,
     Label,
-    Location,
     Memory,
     Request,
     Response,
+    exactly_one,
     moment,
 )
 from service.schemas.problems import JobError
+from srs import ANALYSES
 
-Count = Annotated[int, Field(ge=1, le=MAX_INT)]
+Count = Annotated[int, Field(ge=1, le=MAX_INT), WHOLE]
 Share = Annotated[float, Field(ge=0, le=1)]
-FeatureId = Annotated[int, Field(ge=0, le=MAX_INT)]
-Seed = Annotated[int, Field(ge=0, le=2**53)]
-AnalysisName = Literal[
-    "mdi", "mda", "label-permutation", "conditional-error-rate", "context", "vote-shift",
-    "one-probe", "per-class", "umfi", "mci", "network", "connectome", "context-network",
-]  # fmt: skip
+FeatureId = Annotated[int, Field(ge=0, le=MAX_INT), WHOLE]
+Seed = Annotated[int, Field(ge=0, le=2**53), WHOLE]
+# About as many short names as the body that is allowed by default, a megabyte, holds.
+MAX_SETS, MAX_MEMBERS = 10_000, 100_000
+Members = Annotated[list[Label | FeatureId], Field(min_length=1, max_length=10_000)]
+FeatureSets = Annotated[dict[Label, Members], Field(min_length=1, max_length=MAX_SETS)]
 
 
 class Webhook(Request):
     """Where to tell of the end of a job: a POST, signed with the secret."""
 
-    url: Location = Field(description="https address; private networks are refused")
+    url: Address = Field(description="https address; private networks are refused")
     secret: Annotated[str, Field(min_length=16, max_length=200, pattern=r"^[\x21-\x7e]+$")] = Field(
         description="key of the HMAC-SHA-256 in the header Srs-Signature"
     )
 
 
+NOTHING: Any = {"type": "null"}
+
+
 class SelectSettings(Request):
     """Settings of a selection, as of `srs.select`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {"mode": {"const": "default"}}},
+                {"properties": {
+                    "mode": {"const": "paper"}, "pinned": {"maxItems": 0},
+                    "confounders": {"maxItems": 0}, "sample_weight": NOTHING, "subjects": NOTHING,
+                    "class_weight": NOTHING, "feature_sets": NOTHING,
+                }},
+            ]
+        }
+    )  # fmt: skip
 
     fdr: Annotated[float, Field(gt=0, lt=1)] = Field(0.1, description="false discovery rate")
     memory: Memory = Field("2GB", description="what the job, or each worker, may hold")
@@ -57,20 +77,21 @@ class SelectSettings(Request):
     max_passes: Count | None = None
     max_seconds: Annotated[float, Field(ge=0, le=1e9)] | None = None
     carry_fraction: Share = 0.5
-    max_carried: Annotated[int, Field(ge=0, le=10_000)] = 40
+    max_carried: Annotated[int, Field(ge=0, le=10_000), WHOLE] = 40
     root_share: Share = 0.25
     random_recall: bool = True
     n_probes: Literal[1, 3, 7] | None = None
     evidence: list[Literal["used", "screened", "peak"]] = Field(
-        ["used", "screened", "peak"], min_length=1, max_length=3
-    )
+        ["used", "screened", "peak"], min_length=1, max_length=3,
+        json_schema_extra={"uniqueItems": True},
+    )  # fmt: skip
     rule: Literal["tail", "knockoff"] = "tail"
     criterion: Literal["entropy", "gini", "variance"] | None = None
     max_features: Count | None = None
     max_depth: Count | None = None
     min_samples_leaf: Count = 1
     patience: Count = 3
-    probe_draws: Annotated[int, Field(ge=0, le=MAX_INT)] = 10
+    probe_draws: Annotated[int, Field(ge=0, le=MAX_INT), WHOLE] = 10
     probe_share: Share = 0.95
     holdout: Annotated[float, Field(ge=0, le=0.9)] = 0.0
     sample_weight: Label | None = Field(None, description="column of samples: how much each counts")
@@ -79,17 +100,30 @@ class SelectSettings(Request):
         [], max_length=100, description="columns of samples that must not make features relevant"
     )
     subjects: Label | None = Field(None, description="column of samples that belong together")
+    feature_sets: FeatureSets | None = Field(
+        None, description="set name -> names or ids of features that are drawn and tested "
+        f"together, {MAX_MEMBERS} in all at most; jobs tell their numbers only",
+    )  # fmt: skip
 
-
-class AnalysisRequest(Request):
-    """One analysis of `srs.explain`."""
-
-    analysis: AnalysisName
-    value: Label | None = Field(None, description="the context, or the method, where it takes one")
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if len(set(self.evidence)) < len(self.evidence):
+            raise ValueError("a kind of evidence may be named once")
+        if self.feature_sets is not None:
+            n_members = sum(map(len, self.feature_sets.values()))
+            if n_members > MAX_MEMBERS:
+                raise ValueError(
+                    f"feature_sets have {n_members} members, and {MAX_MEMBERS} are allowed"
+                )
+            if self.mode == "paper":
+                raise ValueError("paper mode does not test feature_sets: use the default mode")
+        return self
 
 
 class FeaturesFrom(Request):
     """Features to explain: those a selection found, or named ones; exactly one of the two."""
+
+    model_config = ConfigDict(json_schema_extra=exactly_one("job_id", "names"))
 
     job_id: Identifier | None = Field(None, description="a selection of yours that succeeded")
     names: list[Label | FeatureId] | None = Field(None, min_length=1, max_length=10_000)
@@ -105,12 +139,12 @@ class ExplainSettings(Request):
     """Settings of an explanation, as of `srs.explain`."""
 
     analyses: list[AnalysisRequest] = Field(
-        [AnalysisRequest(analysis="mdi"), AnalysisRequest(analysis="mda")],
-        min_length=1, max_length=20,
+        [AnalysisRequest(analysis=name) for name, kind in ANALYSES.items() if kind.usual],
+        min_length=1, max_length=20, json_schema_extra={"uniqueItems": True},
     )  # fmt: skip
     target: Label | None = None
     seed: Seed = 0
-    n_trees: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    n_trees: Annotated[int, Field(ge=1, le=100_000), WHOLE] = 1000
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
@@ -221,7 +255,9 @@ class JobResponse(Response):
     name: str | None
     status: JobStatus
     dataset_id: Identifier
-    settings: dict[str, Any] = Field(description="as they were asked for, defaults included")
+    settings: dict[str, Any] = Field(
+        description="as they were asked for, defaults included; of feature_sets their numbers"
+    )
     features: FeaturesFrom | None = Field(description="what an explanation explains")
     progress: Progress | None
     summary: dict[str, Any] | None = Field(description="figures of the result")

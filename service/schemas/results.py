@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from service.schemas.fields import Response
 
@@ -21,7 +21,13 @@ AnalysisSort = Literal[
 
 
 class FeatureRow(Response):
-    """One feature of a selection."""
+    """One feature of a selection.
+
+    After these columns come what the source tells of its features (as contig and position of
+    variants) and, if sets were tested, `sets`: the names of those that the feature is in.
+    """
+
+    model_config = ConfigDict(extra="allow")
 
     feature_id: int
     name: str

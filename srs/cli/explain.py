@@ -86,14 +86,14 @@ def explain(
       srs explain wide.zarr --analysis network --workers 4
     """
     with reported(as_json):
-        from srs.explanation import DEFAULT
+        from srs.analyses import USUAL
         from srs.explanation import explain as run_explain
 
         requests = [part for text in analysis or () for part in text.split(",") if part]
         folder = out or _default_folder(store, features)
         with progress.shown("explain", as_json) as show:
             found = run_explain(
-                store, target, _features(features), requests or list(DEFAULT), seed,
+                store, target, _features(features), requests or list(USUAL), seed,
                 n_trees=trees, threads=threads, subjects=subjects, on_progress=show,
                 executor=choose_executor(workers, scheduler, None, None),
             )  # fmt: skip

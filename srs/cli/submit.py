@@ -59,6 +59,12 @@ def submit(
             help="Any other setting of `srs.select`, as max_trees=5000; repeat for more.",
         ),
     ] = None,
+    sets: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Feature sets to test: two columns, feature and set; or .gmt."
+        ),
+    ] = None,
     explain: Annotated[
         str | None,
         typer.Option(
@@ -99,8 +105,19 @@ def submit(
       srs submit cohort7 --explain JOB --analysis mda,context=sex
     """
     with reported(as_json), connected(url, api_key) as client:
-        found = _dataset(client, dataset, store, target, as_json)
-        is_file = Path(dataset).is_file()
+        is_file = store is None and Path(dataset).is_file()
+        if is_file and idempotency_key is not None:
+            raise SettingsError(
+                f"--idempotency-key cannot go with a file, and {dataset} is one: it would be sent "
+                "as a new dataset each time. Send it once, then give the dataset's name or id."
+            )
+        if store is not None:
+            key = None if idempotency_key is None else f"{idempotency_key}:dataset"
+            found = client.datasets.register(store, dataset, idempotency_key=key)
+        elif is_file:
+            found = _send(client, dataset, target, as_json)
+        else:
+            found = find_dataset(client, dataset)
         settings: dict[str, Any] = {"seed": seed, **parse_settings(setting or [])}
         if target is not None and not is_file:
             settings["target"] = target
@@ -112,6 +129,8 @@ def submit(
             )  # fmt: skip
         else:
             settings |= {"memory": memory, "fdr": fdr}
+            if sets is not None:
+                settings["feature_sets"] = sets
             if plan:
                 _show_plan(client.jobs.plan(found, **settings), as_json)
                 return
@@ -119,14 +138,9 @@ def submit(
         _show(job, watch, as_json)
 
 
-def _dataset(
-    client: Client, text: str, store: str | None, target: str | None, quiet: bool
-) -> Dataset:
-    if store is not None:
-        return client.datasets.register(store, text)
-    if not Path(text).is_file():
-        return find_dataset(client, text)
-    sent = client.datasets.upload(text, target)
+def _send(client: Client, file: str, target: str | None, quiet: bool) -> Dataset:
+    """Send a file and wait until it is a dataset."""
+    sent = client.datasets.upload(file, target)
     if sent.document["job_id"] is not None:
         watch_job(client.jobs.get(sent.document["job_id"]), quiet)
     return sent.refresh()

@@ -15,7 +15,8 @@ class Client:
     url      address of the service, as "https://srs.example.org"
     api_key  made by `srs keys create`; None for a service that asks for none
     timeout  seconds to wait for an answer to one request
-    patience seconds to keep trying while the service is away or too busy
+    patience seconds to keep trying while the service is away or too busy (at most 10 where the
+             address has never answered)
 
     datasets, jobs  what there is; see `Datasets` and `Jobs`
 

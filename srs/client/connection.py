@@ -29,6 +29,7 @@ from srs.errors import (
 )
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds between tries
+FIRST_CONTACT = 10.0  # seconds; an address that never answered is probably a wrong one
 STREAM_SILENCE = 45.0  # seconds; the service sends a heartbeat every 15
 # What may be tried again when a repetition does no harm: timeouts and gateways that gave up.
 PASSING = frozenset((408, 502, 503, 504))
@@ -50,6 +51,7 @@ class Connection:
         self.url = url.rstrip("/")
         self._patience = patience
         self._timeout = timeout
+        self._answered = False
         try:
             # No redirects: the key would travel to wherever the answer points.
             self._http = httpx.Client(
@@ -94,6 +96,7 @@ class Connection:
         more_seconds: float | None = None, **request: Any,
     ) -> httpx.Response:  # fmt: skip
         tries = Tries(self._patience)
+        first = Tries(min(self._patience, FIRST_CONTACT))
         timeout = self._patient(self._timeout + (more_seconds or 0.0))
         while True:
             try:
@@ -101,9 +104,11 @@ class Connection:
                 response = self._http.request(method, path, timeout=timeout, **body, **request)
             except httpx.TransportError as error:
                 arrived = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
-                if (arrived and not repeatable) or not tries.pause():
+                known = arrived or self._answered
+                if (arrived and not repeatable) or not (tries if known else first).pause():
                     raise self._no_answer(error, arrived) from None
                 continue
+            self._answered = True
             if response.is_success or response.status_code == HTTPStatus.NOT_MODIFIED:
                 return response
             if not (may_repeat(response, repeatable) and tries.pause(retry_after(response))):
@@ -126,7 +131,10 @@ class Connection:
     def _no_answer(self, error: httpx.TransportError, arrived: bool) -> UnavailableError:
         what = f"{type(error).__name__}: {error}".rstrip(": ")
         if not arrived:
-            return UnavailableError(f"{self.url} cannot be reached ({what}).")
+            return UnavailableError(
+                f"{self.url} cannot be reached ({what}): is the service running there (`srs serve` "
+                "starts one), and is that its address (SRS_URL or --url; Python: Client(url))?"
+            )
         return UnavailableError(
             f"{self.url} gave no answer ({what}); look whether the request was carried out."
         )

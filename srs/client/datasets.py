@@ -127,9 +127,15 @@ class Datasets:
         source = {"file": file, "target": target, **how}
         return self._create({"name": name, "source": source}, str(uuid.uuid4()))
 
-    def register(self, store: str, name: str | None = None) -> Dataset:
-        """Use a feature store that the service can read, by its path or address there."""
-        return self._create({"name": name or _last(store), "store": store}, None)
+    def register(
+        self, store: str, name: str | None = None, *, idempotency_key: str | None = None
+    ) -> Dataset:
+        """Use a feature store that the service can read, by its path or address there.
+
+        idempotency_key  the same key, store and name give the same dataset; None: a new one
+        """
+        body = {"name": name or _last(store), "store": store}
+        return self._create(body, idempotency_key or str(uuid.uuid4()))
 
     def list(self, limit: int | None = None) -> list[Dataset]:
         """Your datasets, the newest first."""
@@ -140,7 +146,7 @@ class Datasets:
         """The dataset of an id."""
         return Dataset(self._connection, self._connection.get(f"/v1/datasets/{dataset_id}").json())
 
-    def _create(self, body: Mapping[str, Any], key: str | None) -> Dataset:
+    def _create(self, body: Mapping[str, Any], key: str) -> Dataset:
         return Dataset(
             self._connection, self._connection.post("/v1/datasets", body, key=key).json()
         )

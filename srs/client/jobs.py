@@ -33,7 +33,8 @@ class Jobs:
         idempotency_key  the same key and request give the same job, from any process; None: a new
                          one, which covers the retries of this call
         webhook          url and secret: where to tell of the end
-        settings         as of `srs.select` or `srs.explain`; analyses as there: ["mda", "umfi"]
+        settings         as of `srs.select` or `srs.explain`; analyses as there: ["mda", "umfi"],
+                         feature_sets as there: a mapping or a file
         """
         body: dict[str, Any] = {"kind": kind, "dataset_id": _id(dataset)}
         if kind == "explain":
@@ -42,13 +43,13 @@ class Jobs:
                 settings["analyses"] = [_analysis(text) for text in settings["analyses"]]
         elif features is not None:
             raise InputError("features belong to explanations: kind='explain'.")
-        body |= {"settings": settings, "name": name, "webhook": webhook}
+        body |= {"settings": _settings(settings), "name": name, "webhook": webhook}
         key = idempotency_key or str(uuid.uuid4())
         return Job(self._connection, self._connection.post("/v1/jobs", body, key=key).json())
 
     def plan(self, dataset: Dataset | str, **settings: Any) -> dict[str, Any]:
         """What a selection would cost, without running it: memory, time, trees (see `srs.Plan`)."""
-        body = {"dataset_id": _id(dataset), "settings": settings}
+        body = {"dataset_id": _id(dataset), "settings": _settings(settings)}
         found: dict[str, Any] = self._connection.post(
             "/v1/jobs:plan", body, repeatable=True
         ).json()  # fmt: skip
@@ -73,6 +74,22 @@ class Jobs:
 
 def _id(thing: Dataset | Job | str) -> str:
     return thing if isinstance(thing, str) else thing.id
+
+
+def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as the service wants them: sets of features as lists of names or ids."""
+    sets = given.get("feature_sets")
+    if sets is None:
+        return dict(given)
+    if not isinstance(sets, Mapping):
+        from srs.sets import read_sets
+
+        sets = read_sets(sets)
+    members = {
+        str(name): [f if isinstance(f, str) else int(f) for f in features]
+        for name, features in sets.items()
+    }
+    return {**given, "feature_sets": members}
 
 
 def _features(given: Any) -> dict[str, Any]:

@@ -152,6 +152,22 @@ def test_a_plan_and_a_job_that_does_not_fit(client: Client, dataset: Dataset) ->
         assert caught.value.needed_mem > caught.value.allowed_mem == 50_000_000
 
 
+def test_feature_sets_are_given_as_to_select(
+    client: Client, dataset: Dataset, tmp_path: Path
+) -> None:
+    """A mapping, ids as numpy has them, or a file: the same sets, so the same job by its key."""
+    sets = {"a": ["f7", "f8"], "b": np.array([1, 2])}
+    (tmp_path / "sets.gmt").write_text("a\tabout\tf7\tf8\nb\tabout\tf1\tf2\n")
+    by_file = client.jobs.submit(dataset, feature_sets=tmp_path / "sets.gmt", **SHORT)
+    tested = client.jobs.submit(dataset, feature_sets=sets, **SHORT).wait(timeout=120)
+    found = tested.result().sets
+    assert found is not None
+    assert dict(zip(found["set"], found["verdict"], strict=True))["a"] == "RELEVANT"
+    assert by_file.wait(timeout=120).result().sets.equals(found)
+    with pytest.raises(ServiceError, match="'nothing' of the set 'a': leave them out"):
+        client.jobs.plan(dataset, feature_sets={"a": ["nothing"]})
+
+
 def test_who_asks(client: Client, service: Server) -> None:
     assert client.whoami()["user"] == "admin"
     with (

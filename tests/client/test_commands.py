@@ -86,14 +86,44 @@ def test_cancel_and_resume(run: Run, dataset: Dataset) -> None:
     run("jobs", "cancel", job_id)
 
 
+def test_sets_of_a_file(run: Run, dataset: Dataset, client: Client, tmp_path: Path) -> None:
+    (tmp_path / "sets.csv").write_text("feature,set\nf7,a\nf8,a\n")
+    job_id = run("submit", dataset.id, *LIMITS, "--sets", tmp_path / "sets.csv").stdout.strip()
+    job = client.jobs.get(job_id)
+    assert job.document["settings"]["feature_sets"] == {"n_sets": 1, "n_members": 2}
+    job.cancel()
+    gone = run("submit", dataset.id, "--sets", tmp_path / "gone.csv", code=2)
+    assert "gone.csv cannot be read" in gone.stderr
+
+
 def test_the_same_key_submits_once(run: Run, dataset: Dataset, client: Client) -> None:
     same = ("submit", dataset.id, *LIMITS, "--idempotency-key", "nightly")
     assert run(*same).stdout == run(*same).stdout
     client.jobs.list(limit=1)[0].cancel()
 
 
-def test_exit_codes_and_messages(run: Run, done: Job) -> None:
-    assert "valid API key" in run("jobs", code=2, SRS_API_KEY="srs_wrong").stderr
+def test_the_same_key_registers_and_submits_once(run: Run, client: Client, tmp_path: Path) -> None:
+    same = ("submit", "weekly", "--store", "small.zarr", *LIMITS, "--idempotency-key", "weekly")
+    assert run(*same).stdout == run(*same).stdout
+    assert [d.name for d in client.datasets.list()].count("weekly") == 1
+    client.jobs.list(limit=1)[0].cancel()
+    np.save(tmp_path / "X.npy", np.zeros((3, 3)))
+    file = run("submit", tmp_path / "X.npy", "--idempotency-key", "monthly", code=2).stderr
+    assert "cannot go with a file" in file
+
+
+def test_exit_codes_and_messages(run: Run, done: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("srs.client.connection.FIRST_CONTACT", 0.3)
+    refused = run("jobs", code=2, SRS_API_KEY="srs_wrong").stderr
+    assert "valid API key" in refused
+    assert "SRS_API_KEY" in refused
+    assert "`srs keys create`" in refused
+    nobody = {"SRS_URL": "http://127.0.0.1:9"}
+    away = run("submit", "nothing", code=6, **nobody).stderr.strip()
+    assert "127.0.0.1:9 cannot be reached" in away
+    assert "`srs serve`" in away
+    assert "SRS_URL or --url" in away
+    assert "\n" not in away
     assert "no dataset 'nothing'" in run("submit", "nothing", code=2).stderr
     assert "NAME=VALUE" in run("submit", done.dataset_id, "--set", "x", code=2).stderr
     too_small = run("submit", done.dataset_id, "--memory", "50MB", "--json", code=3)

@@ -23,6 +23,15 @@ def test_a_lost_answer_to_a_submission_makes_no_second_job(
     job.cancel()
 
 
+def test_a_lost_answer_to_a_registration_makes_no_second_dataset(
+    by_proxy: Client, proxy: Proxy, client: Client
+) -> None:
+    proxy.lose_answers = 1
+    made = by_proxy.datasets.register("small.zarr", name="answer lost")
+    assert proxy.lose_answers == 0
+    assert [d.id for d in client.datasets.list() if d.name == "answer lost"] == [made.id]
+
+
 def test_the_same_key_is_the_same_job(client: Client, dataset: Dataset) -> None:
     first = client.jobs.submit(dataset, idempotency_key="mine", **SHORT)
     assert client.jobs.submit(dataset, idempotency_key="mine", **SHORT).id == first.id

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import srs
+from srs.analyses import ANALYSES
 from srs.errors import InputError
-from srs.explanation import ANALYSES
+from srs.explanation import CALLS
 from srs.importance.analysis import COLUMNS
 from srs.report.explained import TITLES
 from tests.cli.conftest import invoke, run_srs
@@ -45,7 +47,7 @@ def everything() -> srs.Explanation:
 
 
 def test_every_analysis_has_one_shape(everything: srs.Explanation) -> None:
-    assert list(everything.analyses) == list(ANALYSES) == list(TITLES)
+    assert list(everything.analyses) == list(ANALYSES) == list(CALLS) == list(TITLES)
     for name, analysis in everything.analyses.items():
         assert analysis.name == name
         assert tuple(analysis.table.column_names[: len(COLUMNS)]) == COLUMNS
@@ -162,6 +164,19 @@ def test_a_perfect_marker_is_explained_with_a_notice(tmp_path) -> None:
     assert srs.explain(frame(), "y", analyses=["mdi"], n_trees=5).data["notices"] == []
 
 
+def test_what_is_written_of_analyses() -> None:
+    """The list of `srs.analyses` is what the command and the README tell, and its choices run."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text().partition("## Explain")[2]
+    told = " ".join(invoke("explain", "--help").split())
+    for name, kind in ANALYSES.items():
+        values = f"[={'|'.join(kind.choices)}]" if kind.choices else "=NAME" if kind.value else ""
+        assert f"{name}{values}" in told, name
+        assert f"`{name}{'=NAME' if kind.required else ''}`" in readme, name
+        for choice in kind.choices:
+            found = srs.explain(frame(), "y", analyses=[f"{name}={choice}"], n_trees=5)
+            assert found.settings["analyses"] == {name: {kind.value: choice}}
+
+
 def test_progress_reaches_the_end() -> None:
     seen: list[tuple[float, str]] = []
     requests = [(name, SMALL.get(name, {})) for name in ANALYSES]
@@ -169,7 +184,7 @@ def test_progress_reaches_the_end() -> None:
                 on_progress=lambda share, text: seen.append((share, text)))  # fmt: skip
     assert seen[-1] == (1.0, list(ANALYSES)[-1])
     of_each = Counter(name for _, name in seen)
-    shared = {name for name, entry in ANALYSES.items() if entry.forest} - {"mdi"}
+    shared = {name for name, call in CALLS.items() if call.forest} - {"mdi"}
     assert all(of_each[name] > 2 for name in set(ANALYSES) - shared), of_each
     assert [share for share, _ in seen] == sorted(share for share, _ in seen)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+import srs
 from srs.client import Client, Job
 from tests.client.conftest import LONG, SHORT
 from tests.client.stores import HOSTILE_NAME
@@ -79,6 +80,8 @@ def test_from_a_dataset_to_its_features(calm: Browser) -> None:
     calm.see(".foot", "1 to 11 of 11")
     assert all("f123" in text for text in calm.column(1))
 
+    # A link, so that the browser writes to disk what arrives: nothing is held in its memory.
+    assert calm.find("a[href$='/features?format=csv']", "CSV") is not None
     calm.click("CSV")
     lines = wait_for_file(calm.downloads / "features.csv").decode().splitlines()
     assert len(lines) == 2_001
@@ -120,16 +123,59 @@ def test_names_are_shown_and_never_run(calm: Browser, done: Job) -> None:
     assert "srs" in calm.driver.title
 
 
-def test_explain_what_was_found(calm: Browser, done: Job) -> None:
+def test_explain_what_was_found(calm: Browser, client: Client, done: Job) -> None:
     calm.open(f"/jobs/{done.id}")
     calm.click("Explain")
     calm.see("h1", "Explain")
+    offered = calm.driver.find_elements("css selector", "input[name=analysis]")
+    assert [box.get_attribute("value") for box in offered] == list(srs.ANALYSES)
     calm.click_label("label-permutation")
+    calm.click_label("umfi")
+    calm.choose("Method of umfi", "linear")
     calm.type("Trees", "50")
     calm.click("Start")
     calm.see(".badge", "Done")
     calm.see("h2", "mda")
     calm.see("svg .name", "f7")
+    job = client.jobs.list(limit=1)[0]
+    assert job.document["settings"]["analyses"] == [
+        {"analysis": "mdi", "value": None}, {"analysis": "mda", "value": None},
+        {"analysis": "umfi", "value": "linear"},
+    ]  # fmt: skip
+    calm.click("CSV")
+    assert b"f7" in wait_for_file(calm.downloads / "mdi.csv")
+
+
+def test_verdicts_of_feature_sets_are_shown(calm: Browser, client: Client, done: Job) -> None:
+    sets = {"<i>slanted</i>": [3, 7], "noise": [20, 21]}
+    job = client.jobs.submit(done.dataset_id, feature_sets=sets, **SHORT).wait(timeout=120)
+    calm.open(f"/jobs/{job.id}")
+    calm.see("h2", "Feature sets")
+    rows = calm.driver.find_elements("css selector", "[aria-label='Table: feature sets'] tbody tr")
+    assert [row.text.split()[0] for row in rows] == ["<i>slanted</i>", "noise"]
+    assert "Relevant" in rows[0].text
+    assert "2 of 2" in rows[0].text
+    assert calm.run("return document.querySelectorAll('main i').length") == 0
+    assert calm.accessibility_problems() == []
+
+
+def test_a_webhook_is_sent_along(calm: Browser, client: Client, done: Job) -> None:
+    """Both forms have it; an address brings a secret with it; private addresses are refused."""
+    before = client.jobs.list(limit=1)[0].id
+    calm.open(f"/explain?job={done.id}")
+    calm.see("h1", "Explain")
+    calm.click("Tell another server")
+    calm.type("Webhook address", "https://127.0.0.1/hook")
+    assert len(calm.field("Webhook secret").get_attribute("value") or "") == 32
+    calm.click("Start")
+    calm.see("[role=alert]", "not on the public internet")
+    calm.open(f"/select?dataset={done.dataset_id}")
+    calm.click("More settings")
+    calm.type("Webhook address", "https://127.0.0.1/hook")
+    calm.click("Start")
+    calm.see("[role=alert]", "not on the public internet")
+    assert len(calm.errors()) == 2  # the two refusals, which the browser logs
+    assert client.jobs.list(limit=1)[0].id == before
 
 
 def test_an_upload_becomes_a_dataset(calm: Browser, tmp_path: Path) -> None:

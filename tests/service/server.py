@@ -47,8 +47,9 @@ def serving(server: HTTPServer) -> Iterator[None]:
 class Server:
     """One service; `start` and `kill` may be called again and again."""
 
-    def __init__(self, folder: Path, **settings: Any) -> None:
+    def __init__(self, folder: Path, open_files: int | None = None, **settings: Any) -> None:
         self.folder = folder
+        self._limits = [] if open_files is None else ["prlimit", f"--nofile={open_files}"]
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.key = ""
@@ -64,7 +65,7 @@ class Server:
         """Start it and wait until it answers."""
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "srs.cli", "serve"], env=self._env, text=True,
+                [*self._limits, sys.executable, "-m", "srs.cli", "serve"], env=self._env, text=True,
                 stdout=subprocess.PIPE, stderr=log,
             )  # fmt: skip
         assert self._process.stdout is not None

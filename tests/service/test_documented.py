@@ -70,8 +70,8 @@ def test_sql_is_in_the_job_store_only():
 ROOMS = (
     "settings", "errors", "jobs", "layout", "logs", "protocol", "addresses", "cursors", "metrics",
     "rates", "job_store", "schemas", "children", "fetching", "store_checks", "sources", "tables",
-    "tasks", "tokens", "auth", "datasets", "exports", "hub", "problems", "middleware", "runner",
-    "submission", "uploads", "webhooks", "routes", "app",
+    "tasks", "tokens", "auth", "clusters", "datasets", "exports", "hub", "problems", "middleware",
+    "runner", "submission", "uploads", "webhooks", "routes", "app",
 )  # fmt: skip
 
 
@@ -93,19 +93,17 @@ def test_imports_go_one_way():
 
 
 def test_jobs_take_what_srs_takes():
-    """Every setting of a selection but two, with the same defaults, and every analysis."""
+    """Every setting of a selection but two, with the same defaults."""
     from dataclasses import fields
-    from typing import get_args
 
-    from service.schemas.jobs import AnalysisName, SelectSettings
+    from service.schemas.jobs import SelectSettings
     from srs.config import Settings as RunSettings
-    from srs.explanation import ANALYSES
 
     known = {field.name: field.default for field in fields(RunSettings)}
     known.pop("keep_trees")  # files that the service does not hand out
     known.pop("allowed_mem")  # is `memory`
     offered = SelectSettings().model_dump()
     assert offered.pop("memory") == "2GB"
+    assert offered.pop("feature_sets") is None  # an argument of `srs.select`
     as_lists = {k: list(v) if isinstance(v, tuple) else v for k, v in known.items()}
     assert offered == as_lists
-    assert set(get_args(AnalysisName)) == set(ANALYSES)

@@ -11,6 +11,7 @@ import pytest
 
 from service.errors import Conflict, Invalid, LeaseLost, NotFound, TooMany
 from service.job_store import JobStore
+from service.job_store.idempotency import RequestKey
 from service.job_store.jobs import QueueLimits, Submission
 from service.jobs import JobKind, JobStatus
 
@@ -19,7 +20,8 @@ LONG, SHORT = 60.0, 0.05
 
 
 def wanted(owner: str = "ann", key: str | None = None, body: str = "a") -> Submission:
-    return Submission(owner, JobKind.SELECT, "", {"settings": {}}, "d_1", key, body)
+    request_key = None if key is None else RequestKey(owner, key, body)
+    return Submission(owner, JobKind.SELECT, "", {"settings": {}}, "d_1", request_key)
 
 
 def submit(store: JobStore, owner: str = "ann") -> str:
@@ -117,6 +119,28 @@ def test_a_key_sent_by_many_at_once_makes_one_job(store):
     assert store.jobs.count()["QUEUED"] == 1
 
 
+def test_the_same_key_registers_a_store_once(store):
+    key = RequestKey("ann", "k", "a")
+    start = threading.Barrier(8)
+
+    def send(_: int) -> str:
+        start.wait()
+        return store.datasets.register("ann", "x", "/x", {}, key).id
+
+    with ThreadPoolExecutor(8) as pool:
+        ids = set(pool.map(send, range(8)))
+    (dataset,) = store.datasets.list("ann", limit=10)
+    assert ids == {dataset.id}
+    with pytest.raises(Invalid, match="another body"):
+        store.datasets.register("ann", "y", "/y", {}, replace(key, body_hash="b"))
+    with pytest.raises(Invalid, match="another body"):
+        store.jobs.submit(wanted(key="k", body="c"), LIMITS)
+    assert store.datasets.register("bob", "x", "/x", {}, replace(key, owner="bob")).id not in ids
+    store.datasets.delete(dataset.id, "ann")
+    assert store.datasets.find_by_key(key) is None
+    assert store.datasets.register("ann", "x", "/x", {}, key).id not in ids
+
+
 def test_old_keys_are_forgotten(store):
     first, _ = store.jobs.submit(wanted(key="k"), LIMITS)
     store.jobs.forget_keys(days=1)
@@ -194,7 +218,7 @@ def test_a_deleted_job_leaves_nothing(store):
     store.jobs.cancel(job.id, "ann")
     store.jobs.delete(job.id, "ann")
     assert store.events.read(job.id, 0, 10) == []
-    assert store.jobs.find_by_key(wanted(key="k")) is None
+    assert store.jobs.find_by_key(wanted(key="k").key) is None
     assert store.jobs.newest_events([job.id]) == {}
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from service.errors import Unavailable
 from service.job_store import JobStore
+from service.job_store.idempotency import RequestKey
 from service.job_store.jobs import QueueLimits, Submission
 from service.job_store.migrations import STEPS, migrate, read_version
 from service.jobs import JobKind
@@ -25,6 +26,24 @@ def test_a_later_step_keeps_what_is_there(database):
         assert read_version(look) == len(STEPS) + 1
         assert look.one("SELECT colour FROM jobs WHERE id = :id", id=job.id) == {"colour": "blue"}
     assert store.jobs.get(job.id, "ann") == job
+
+
+def test_keys_of_the_first_version_are_kept(database):
+    """Step 2 moves them to a table that datasets have a place in."""
+    migrate(database, STEPS[:1])
+    with database.transaction() as change:
+        change.run(
+            "INSERT INTO jobs (id, owner, kind, name, spec, dataset_id, status, queued_at, "
+            "created_at) VALUES ('j_1', 'ann', 'select', '', '{}', 'd_1', 'QUEUED', {now}, {now})"
+        )
+        change.run(
+            "INSERT INTO idempotency (owner, key, body_hash, job_id, created_at) "
+            "VALUES ('ann', 'k', 'a', 'j_1', {now})"
+        )
+    migrate(database)
+    found = JobStore(database).jobs.find_by_key(RequestKey("ann", "k", "a"))
+    assert found is not None
+    assert found.id == "j_1"
 
 
 def test_a_step_that_fails_changes_nothing(database):

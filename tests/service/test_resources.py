@@ -108,6 +108,44 @@ def test_features_as_csv(client, done):
     assert {rows[0]["name"], rows[1]["name"]} == {"f3", "f7"}
 
 
+def test_a_link_says_the_form_in_its_address(client, service, done):
+    """A browser's link sends no Accept of ours; with its cookie it gets a file to save."""
+    import httpx
+
+    path, key = f"/v1/jobs/{done}/features", {"Authorization": f"Bearer {service.key}"}
+    with httpx.Client(base_url=service.url, headers={"Accept": "text/html,*/*;q=0.8"}) as browser:
+        assert browser.post("/v1/session", headers=key).status_code == 201
+        for form, kind in (("csv", "text/csv"), ("parquet", "application/vnd.apache.parquet")):
+            got = browser.get(path, params={"format": form})
+            assert got.content == client.get(path, headers={"Accept": kind}).content
+            assert got.headers["content-disposition"] == f'attachment; filename="features.{form}"'
+            assert got.headers["content-type"].startswith(kind)
+        assert browser.get(path, params={"format": "json"}).json()["n_total"] == 60
+    assert client.get(path, params={"format": "xlsx"}).status_code == 422
+
+
+def test_all_analyses_are_told_and_accepted(client, dataset_id, done):
+    """What `/v1/analyses` tells is what jobs take: each alone, with a value where it takes one."""
+    told = client.get("/v1/analyses").json()["items"]
+    assert [item["analysis"] for item in told] == list(srs.ANALYSES)
+    request = {"kind": "explain", "dataset_id": dataset_id, "features": {"job_id": done}}
+
+    def status(**asked):
+        answer = client.post("/v1/jobs", json={**request, "settings": {"analyses": [asked]}})
+        if answer.status_code == 202:
+            client.post(f"/v1/jobs/{answer.json()['id']}:cancel")
+        else:
+            assert asked["analysis"] in answer.text, "the refusal names what it refuses"
+        return answer.status_code
+
+    for item in told:
+        name, values = item["analysis"], item["choices"] or (["f3"] if item["value"] else [])
+        assert status(analysis=name) == (422 if item["required"] else 202)
+        assert {status(analysis=name, value=value) for value in values} <= {202}
+        if item["choices"] or item["value"] is None:
+            assert status(analysis=name, value="nothing") == 422
+
+
 def test_ranges_are_ignored(client, done):
     for asked in ("bytes=0-9", "bytes=x", "bytes=9-1"):
         answer = client.get(f"/v1/jobs/{done}/result", headers={"Range": asked})
@@ -249,6 +287,21 @@ def test_the_same_key_gives_the_same_job(client, dataset_id):
     assert first.json()["id"] == again.json()["id"]
     other = client.post("/v1/jobs", json=select_request(dataset_id, seed=1), headers=headers)
     assert (other.status_code, other.json()["title"]) == (422, "The request is not valid")
+
+
+def test_the_same_key_gives_the_same_dataset(client):
+    headers, body = {"Idempotency-Key": "store"}, {"name": "once", "store": "small.zarr"}
+    first = client.post("/v1/datasets", json=body, headers=headers)
+    again = client.post("/v1/datasets", json=body, headers=headers)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.json() == first.json()
+    assert again.headers["location"] == first.headers["location"]
+    items = client.get("/v1/datasets").json()["items"]
+    assert [item["name"] for item in items].count("once") == 1
+    other = client.post("/v1/datasets", json={**body, "name": "twice"}, headers=headers)
+    assert (other.status_code, other.json()["title"]) == (422, "The request is not valid")
+    job = client.post("/v1/jobs", json=select_request(first.json()["id"]), headers=headers)
+    assert job.status_code == 422, "one key is one request"
 
 
 def test_a_store_in_an_archive_is_taken_as_it_is(client, root):
