@@ -126,7 +126,10 @@ def run_select(task: Task, teller: Teller) -> dict[str, Any]:
     of_sets = {}
     if result.sets is not None:
         n_relevant = int((result.sets["verdict"] == "RELEVANT").sum())
-        of_sets = {"n_sets": len(result.sets), "n_relevant_sets": n_relevant}
+        of_sets = {
+            "n_sets": len(result.sets), "n_relevant_sets": n_relevant,
+            "n_unknown_members": outcome["sets"]["unknown_features"],
+        }  # fmt: skip
     return {
         "n_relevant": len(outcome["relevant"]), "n_trees": outcome["n_trees"], **of_sets,
         "n_passes": outcome["n_passes"], "stop_reason": outcome["stop_reason"],
@@ -250,33 +253,13 @@ def describe(store: srs.FeatureStore) -> dict[str, Any]:
 def check_select(task: Task, _teller: Teller) -> dict[str, Any]:
     """Whether a selection could start."""
     store = open_checked(task)
-    refuse_unknown_members(store, task["settings"]["feature_sets"])
     srs.check(store, **task["settings"])
     return {}
-
-
-def refuse_unknown_members(store: srs.FeatureStore, sets: Mapping[str, Any] | None) -> None:
-    """`srs.select` leaves out members that a store lacks; who asks a service may never see that."""
-    if sets is None:
-        return
-    names = set(store.feature_names)
-    unknown = [
-        (member, name) for name, members in sets.items() for member in members
-        if (member not in names if isinstance(member, str) else member >= store.n_features)
-    ]  # fmt: skip
-    if unknown:
-        member, name = unknown[0]
-        n_members = sum(map(len, sets.values()))
-        raise Invalid(
-            f"{len(unknown)} of {n_members} members of feature_sets are no features of the "
-            f"dataset, the first of them {member!r} of the set {name!r}: leave them out."
-        )
 
 
 def make_plan(task: Task, _teller: Teller) -> dict[str, Any]:
     """What a selection would cost."""
     store = open_checked(task)
-    refuse_unknown_members(store, task["settings"]["feature_sets"])
     # Sets are tested after the loop, which a plan is of.
     settings = {k: v for k, v in task["settings"].items() if k != "feature_sets"}
     planned = srs.plan(store, workers=task["threads"], **settings)

@@ -164,8 +164,8 @@ def test_feature_sets_are_given_as_to_select(
     assert found is not None
     assert dict(zip(found["set"], found["verdict"], strict=True))["a"] == "RELEVANT"
     assert by_file.wait(timeout=120).result().sets.equals(found)
-    with pytest.raises(ServiceError, match="'nothing' of the set 'a': leave them out"):
-        client.jobs.plan(dataset, feature_sets={"a": ["nothing"]})
+    with pytest.raises(ServiceError, match="no member of the feature sets is a feature"):
+        client.jobs.submit(dataset, feature_sets={"a": ["nothing"]}, **SHORT)
 
 
 def test_who_asks(client: Client, service: Server) -> None:
