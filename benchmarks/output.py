@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic
@@ -52,16 +53,15 @@ def run_missing(
     done = {tuple(row[c] for c in keys) for row in read_rows(name)}
     waiting = [t for t in tasks if tuple(str(getattr(t, c)) for c in keys) not in done]
     deadline = monotonic() + seconds
-    with get_context("spawn").Pool(processes) as pool:
-        pending: list[Any] = []
-        for task in waiting:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        running: set[Future[dict[str, Any]]] = set()
+        while waiting or running:
             if monotonic() > deadline:
-                break
-            pending.append(pool.apply_async(work, (task,)))
-            while len(pending) > processes:
-                append_rows(name, columns, [pending.pop(0).get()])
-        for result in pending:
-            append_rows(name, columns, [result.get()])
+                waiting.clear()
+            while waiting and len(running) < processes:
+                running.add(pool.submit(work, waiting.pop(0)))
+            ended, running = wait(running, return_when=FIRST_COMPLETED)
+            append_rows(name, columns, [future.result() for future in ended])
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
