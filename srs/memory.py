@@ -22,6 +22,7 @@ MB = 1 << 20
 INTERPRETER_MEM = 265 * MB  # fresh `srs select` with kernels and writers loaded; see DESIGN.md
 WORKER_MEM = 215 * MB  # fresh Dask worker with kernels loaded
 DASK_MEM = 60 * MB  # client, scheduler and nannies in a coordinator that starts workers
+KEPT_MEM = 4 * MB  # freed memory that a worker keeps at most, and the size of arrays it is for
 FETCHED_RESULTS = 16  # results that a coordinator fetches at once
 HELD_RESULTS = 3  # results of one thread that wait in its worker to be fetched
 DEFAULT_MEM = 2 * 10**9  # where nothing is said; fixed, so that answers do not depend on the day
@@ -78,6 +79,18 @@ def hand_back() -> None:
     """Give the system what was freed: glibc keeps arrays of less than 32 MB for later ones."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def keep_small_arrays() -> None:
+    """Let the C library keep what small arrays leave, for the next ones, up to KEPT_MEM.
+
+    Dask has its workers give it back at once: a tree then waits for 900 fresh pages.
+    """
+    trim_threshold, mmap_threshold = -1, -3  # names of glibc's malloc.h
+    with suppress(OSError, AttributeError):  # another C library
+        libc = ctypes.CDLL(None)
+        libc.mallopt(trim_threshold, KEPT_MEM)
+        libc.mallopt(mmap_threshold, KEPT_MEM)
 
 
 @dataclass(frozen=True)
