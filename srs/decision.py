@@ -134,7 +134,7 @@ def combined_p_values(
 
     Also the tails of each kind, and the weights.
     """
-    _, tails, weights = small_p_values(evidence, kinds, strata, drawn, fdr)
+    tails, weights = small_p_values(evidence, kinds, strata, drawn, fdr)[1:]  # they are not kept
     combined = np.ones(len(evidence.n_drawn))
     for kind, null, members in _nulls(evidence, kinds, strata, drawn, coarse=False):
         for at, p_value in _p_values(evidence, kind, null, members):

@@ -142,9 +142,9 @@ def batch_mem(shape: RunShape, resident: bool = False) -> int:
 def coordinator_mem(n_features: int, n_roles: int) -> int:
     """Bytes that are held for all features: 62 a feature with one probe.
 
-    Evidence, ids and strata, and the arrays of a look at the evidence: p-values, and of one kind
-    the places of a stratum, its features and its probes. The last look and the table of the
-    result (`srs.conclusion`) give up evidence as they go, and need no more.
+    Evidence, ids and strata, and the arrays of the last look at it: p-values, and of one kind the
+    places of a stratum, its features and its probes. Looks within the loop (`srs.look`) need less;
+    the table of the result (`srs.conclusion`) is made as evidence is given up, and needs no more.
     """
     evidence = 12 * n_roles + 12 + 5
     look = 9 + 4 * (n_roles + 1)
