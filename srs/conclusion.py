@@ -67,7 +67,7 @@ def _conclude(context: Context, evidence: Evidence) -> tuple[dict[str, np.ndarra
     knockoffs = decision.knockoff_plus(evidence, settings.evidence, settings.fdr, strata)
     drawn = decision.find_drawn(evidence, context.pinned)
     p_value, tails, weights = decision.combined_p_values(
-        evidence, settings.evidence, strata, drawn, settings.fdr, coarse=False
+        evidence, settings.evidence, strata, drawn, settings.fdr
     )
     evidence.release("screened")
     evidence.release("peak")

@@ -69,20 +69,17 @@ def decide(
     strata: np.ndarray | None = None,
     excluded: np.ndarray | None = None,
     rule: str = "tail",
-    coarse: bool = False,
 ) -> Decision:
     """Verdicts from paired probes (role 0 is the feature, the others are its probes).
 
     strata    by place: a feature is compared with the probes of its stratum; None: with all
     excluded  places that get no verdict of their own (pinned features)
     rule      "tail": by q-values; "knockoff": by the knockoff+ filter
-    coarse    leave p-values above 0.1, and rates above fdr, at 1: the relevant set is the same,
-              for a fraction of the time and memory
     """
     drawn = find_drawn(evidence, excluded)
     selected = knockoff_plus(evidence, kinds, fdr, strata) if rule == "knockoff" else None
-    p_value, tails, weights = combined_p_values(evidence, kinds, strata, drawn, fdr, coarse)
-    q_value, verdict = judge(p_value, drawn, fdr, selected, coarse)
+    p_value, tails, weights = combined_p_values(evidence, kinds, strata, drawn, fdr)
+    q_value, verdict = judge(p_value, drawn, fdr, selected)
     return Decision(p_value, q_value, verdict, tails, weights)
 
 
@@ -95,43 +92,18 @@ def find_drawn(evidence: Evidence, excluded: np.ndarray | None) -> np.ndarray:
 
 
 def judge(
-    p_value: np.ndarray,
-    drawn: np.ndarray,
-    fdr: float,
-    selected: np.ndarray | None = None,
-    coarse: bool = False,
+    p_value: np.ndarray, drawn: np.ndarray, fdr: float, selected: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """q-values and verdicts by place, from p-values.
 
     drawn     bool by place: see `find_drawn`
     selected  bool by place: what is relevant by another rule; None: by q-values
-    coarse    leave rates above fdr at 1
     """
-    n_drawn = int(np.count_nonzero(drawn))
-    if coarse:
-        small = _may_be_relevant(p_value, drawn, fdr)
-        q_value = np.ones_like(p_value)
-        q_value[small] = q_values(p_value[small], n_drawn)
-    else:
-        q_value = q_values(p_value, n_drawn)
+    q_value = q_values(p_value, int(np.count_nonzero(drawn)))
     verdict = np.full(len(p_value), Verdict.UNDECIDED, np.uint8)
     verdict[drawn & (p_value > CLEARLY_NULL)] = Verdict.IRRELEVANT
     verdict[drawn & (q_value <= fdr if selected is None else selected)] = Verdict.RELEVANT
     return q_value, verdict
-
-
-def _may_be_relevant(p_value: np.ndarray, drawn: np.ndarray, fdr: float) -> np.ndarray:
-    """Features whose rate could be at most `fdr`: bool by place, few of many.
-
-    With m features of p-values up to a cut, no p-value above fdr x m / n has such a rate.
-    """
-    n, cut = max(1, int(np.count_nonzero(drawn))), fdr
-    while True:
-        some = drawn & (p_value <= cut)
-        lower = fdr * np.count_nonzero(some) / n
-        if lower >= cut:
-            return some
-        cut = lower
 
 
 def _members(strata: np.ndarray | None, drawn: np.ndarray) -> Iterator[slice | np.ndarray]:
@@ -157,19 +129,35 @@ def combined_p_values(
     strata: np.ndarray | None,
     drawn: np.ndarray,
     fdr: float,
-    coarse: bool,
 ) -> tuple[np.ndarray, dict[str, list[Tail]], dict[str, float]]:
     """p-values of features by place: the smallest of the kinds, each divided by its weight.
 
     Also the tails of each kind, and the weights.
     """
+    tails, weights = small_p_values(evidence, kinds, strata, drawn, fdr)[1:]  # they are not kept
+    combined = np.ones(len(evidence.n_drawn))
+    for kind, null, members in _nulls(evidence, kinds, strata, drawn, coarse=False):
+        for at, p_value in _p_values(evidence, kind, null, members):
+            combined[at] = np.minimum(combined[at], p_value / weights[kind])
+        del null  # before the next is made
+    return combined, tails, weights
+
+
+def small_p_values(
+    evidence: Evidence,
+    kinds: tuple[str, ...],
+    strata: np.ndarray | None,
+    drawn: np.ndarray,
+    fdr: float,
+) -> tuple[dict[str, list[tuple[np.ndarray, np.ndarray]]], dict[str, list[Tail]], dict[str, float]]:
+    """For each kind places and p-values, those up to `fdr`; the tails and the weights."""
     n_features = len(evidence.n_drawn)
     small: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {kind: [] for kind in kinds}
     tails: dict[str, list[Tail]] = {kind: [] for kind in kinds}
     for kind, null, members in _nulls(evidence, kinds, strata, drawn, coarse=True):
         tails[kind].append(null.tail)
         for at, p_value in _p_values(evidence, kind, null, members):
-            below = p_value < 1.0
+            below = p_value <= fdr
             small[kind].append((at[below], p_value[below]))
         del null  # before the next is made
     n_found = {
@@ -177,19 +165,7 @@ def combined_p_values(
         for kind, found in small.items()
         if found
     }
-    weights = kind_weights(n_found or dict.fromkeys(kinds, 0))
-    combined = np.ones(n_features)
-    if coarse:
-        for kind, found in small.items():
-            for at, p_value in found:
-                combined[at] = np.minimum(combined[at], p_value / weights[kind])
-        return combined, tails, weights
-    small.clear()
-    for kind, null, members in _nulls(evidence, kinds, strata, drawn, coarse=False):
-        for at, p_value in _p_values(evidence, kind, null, members):
-            combined[at] = np.minimum(combined[at], p_value / weights[kind])
-        del null  # before the next is made
-    return combined, tails, weights
+    return small, tails, kind_weights(n_found or dict.fromkeys(kinds, 0))
 
 
 def _nulls(

@@ -22,6 +22,7 @@ MB = 1 << 20
 INTERPRETER_MEM = 265 * MB  # fresh `srs select` with kernels and writers loaded; see DESIGN.md
 WORKER_MEM = 215 * MB  # fresh Dask worker with kernels loaded
 DASK_MEM = 60 * MB  # client, scheduler and nannies in a coordinator that starts workers
+KEPT_MEM = 4 * MB  # freed memory that a worker keeps at most, and the size of arrays it is for
 FETCHED_RESULTS = 16  # results that a coordinator fetches at once
 HELD_RESULTS = 3  # results of one thread that wait in its worker to be fetched
 DEFAULT_MEM = 2 * 10**9  # where nothing is said; fixed, so that answers do not depend on the day
@@ -81,6 +82,18 @@ def hand_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
+def keep_small_arrays() -> None:
+    """Let the C library keep what small arrays leave, for the next ones, up to KEPT_MEM.
+
+    Dask has its workers give it back at once: a tree then waits for 900 fresh pages.
+    """
+    trim_threshold, mmap_threshold = -1, -3  # names of glibc's malloc.h
+    with suppress(OSError, AttributeError):  # another C library
+        libc = ctypes.CDLL(None)
+        libc.mallopt(trim_threshold, KEPT_MEM)
+        libc.mallopt(mmap_threshold, KEPT_MEM)
+
+
 @dataclass(frozen=True)
 class RunShape:
     """The sizes that decide what a run holds in memory.
@@ -137,9 +150,9 @@ def batch_mem(shape: RunShape, resident: bool = False) -> int:
 def coordinator_mem(n_features: int, n_roles: int) -> int:
     """Bytes that are held for all features: 62 a feature with one probe.
 
-    Evidence, ids and strata, and the arrays of a look at the evidence: p-values, and of one kind
-    the places of a stratum, its features and its probes. The last look and the table of the
-    result (`srs.conclusion`) give up evidence as they go, and need no more.
+    Evidence, ids and strata, and the arrays of the last look at it: p-values, and of one kind the
+    places of a stratum, its features and its probes. Looks within the loop (`srs.look`) need less;
+    the table of the result (`srs.conclusion`) is made as evidence is given up, and needs no more.
     """
     evidence = 12 * n_roles + 12 + 5
     look = 9 + 4 * (n_roles + 1)

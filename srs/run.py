@@ -24,6 +24,7 @@ from srs.context import Context
 from srs.errors import CheckpointError, RunInterrupted, SRSError
 from srs.evidence import BatchEvidence, Evidence
 from srs.executors import Executor
+from srs.look import find_relevant
 from srs.state import State
 from srs.stopping import least_trees
 from srs.subspace import Pool
@@ -251,10 +252,10 @@ class Run:
             return decision.decide_paper(
                 evidence, settings.probe_draws, settings.probe_share
             ).relevant
-        return decision.decide(
+        return find_relevant(
             evidence, settings.evidence, settings.fdr, strata=self.context.strata,
-            excluded=self.context.pinned, rule=settings.rule, coarse=True,
-        ).relevant  # fmt: skip
+            excluded=self.context.pinned, rule=settings.rule,
+        )  # fmt: skip
 
     # -- when to stop -----------------------------------------------------------------------
 

@@ -118,6 +118,7 @@ def select(
         **settings,
     )  # fmt: skip
     context = make_context(store, chosen)
+    hand_back()  # what ids and strata were made from
     ensure_compiled()
     require_samples(context)
     sets = None if feature_sets is None else choose_sets(feature_sets, store, chosen)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from srs.evidence import PIECE
 from srs.store import CATEGORICAL, FeatureStore
 
 LEVEL_EDGES = (3, 4, 6, 11, 51)  # 2 | 3 | 4..5 | 6..10 | 11..50 | more levels
@@ -20,14 +21,20 @@ MIN_PROBES = 500  # fewest probes of a stratum; smaller ones join their neighbou
 
 def find_strata(store: FeatureStore, n_probes: int) -> np.ndarray:
     """uint8 by place: the stratum of each feature; strata are numbered from 0 without gaps."""
-    n_levels = store.n_levels.astype(np.int64)
-    by_subset = (store.kinds == CATEGORICAL) & (n_levels > 2)
-    levels = np.searchsorted(LEVEL_EDGES, n_levels, side="right")
-    share = np.searchsorted(SHARE_EDGES, store.top_shares, side="right")
-    n_levels_classes, n_shares = len(LEVEL_EDGES) + 1, len(SHARE_EDGES) + 1
-    cell = (by_subset * n_levels_classes + levels) * n_shares + share
-    joined = join_small(np.bincount(cell, minlength=2 * n_levels_classes * n_shares), n_probes)
-    strata: np.ndarray = joined[cell][store.feature_ids].astype(np.uint8)
+    n_levels, kinds, shares = store.n_levels, store.kinds, store.top_shares
+    n_level_classes, n_shares = len(LEVEL_EDGES) + 1, len(SHARE_EDGES) + 1
+    cell = np.empty(store.n_features, np.uint8)
+    for start in range(0, len(cell), PIECE):
+        here = slice(start, start + PIECE)
+        by_subset = (kinds[here] == CATEGORICAL) & (n_levels[here] > 2)
+        levels = np.searchsorted(LEVEL_EDGES, n_levels[here].astype(np.int64), side="right")
+        share = np.searchsorted(SHARE_EDGES, shares[here], side="right")
+        cell[here] = (by_subset * n_level_classes + levels) * n_shares + share
+    counts = np.zeros(2 * n_level_classes * n_shares, np.int64)
+    for start in range(0, len(cell), PIECE):
+        counts += np.bincount(cell[start : start + PIECE], minlength=len(counts))
+    joined = join_small(counts, n_probes).astype(np.uint8)
+    strata: np.ndarray = joined[cell][store.feature_ids]
     return strata
 
 

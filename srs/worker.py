@@ -25,7 +25,7 @@ from srs.context import Context, gather_context, load_codes
 from srs.errors import ClusterError
 from srs.evidence import BatchEvidence
 from srs.kernels import ensure_compiled
-from srs.memory import RunShape, worker_mem, worker_slots
+from srs.memory import RunShape, keep_small_arrays, worker_mem, worker_slots
 from srs.store import open_store
 from srs.store.view import Selection
 from srs.tree import Tree
@@ -116,6 +116,7 @@ def _make(task: Task) -> tuple[Context, BoundedSemaphore]:
             f"(fingerprint {store.fingerprint[:12]} instead of {task.fingerprint[:12]})."
         )
     ensure_compiled()
+    keep_small_arrays()
     pinned = np.array(task.pinned, np.int64)
     context = gather_context(store, task.settings, task.shape, pinned)
     slots = worker_slots(task.shape, task.threads, task.settings.allowed_mem)

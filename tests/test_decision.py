@@ -8,6 +8,7 @@ from scipy import stats
 
 from srs.decision import Verdict, choose_pool, decide, decide_paper, knockoff_plus
 from srs.evidence import KINDS, Evidence
+from srs.look import find_relevant
 from srs.rates import CONFIDENCE, FEW_FALSE, poisson_quantile, q_values
 
 
@@ -66,6 +67,25 @@ def test_verdicts_of_planted_evidence():
     assert len(decided.relevant) <= 17
     assert (decided.verdict == Verdict.IRRELEVANT).mean() > 0.8
     assert ((decided.q_value <= 0.1) == (decided.verdict == Verdict.RELEVANT)).all()
+
+
+@pytest.mark.parametrize("rule", ["tail", "knockoff"])
+@pytest.mark.parametrize("n_strata", [1, 3])
+def test_a_look_finds_what_the_last_one_does(global_random_seed, rule, n_strata):
+    """Guards the loop's shorter way: kinds that differ, few and many found, some never drawn."""
+    rng = np.random.default_rng(global_random_seed)
+    for n_planted, fdr in ((0, 0.1), (5, 0.1), (60, 0.2), (900, 0.05)):
+        evidence = evidence_of(rng.exponential(size=(2, 6_000)))
+        for kind in KINDS:
+            strong = rng.exponential(size=n_planted) * rng.integers(0, 20)
+            getattr(evidence, kind)[0, :n_planted] += strong.astype("f4") * 4
+        evidence.n_drawn[rng.integers(0, 6_000, 50)] = 0
+        settings = {
+            "strata": rng.integers(0, n_strata, 6_000).astype(np.uint8),
+            "excluded": rng.integers(0, 6_000, 3), "rule": rule,
+        }  # fmt: skip
+        relevant = decide(evidence, KINDS, fdr, **settings).relevant
+        np.testing.assert_array_equal(find_relevant(evidence, KINDS, fdr, **settings), relevant)
 
 
 def test_features_never_drawn_and_excluded_are_undecided():

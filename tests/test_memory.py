@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import subprocess
 import sys
 
@@ -88,6 +89,7 @@ from srs import decision, selection
 from srs.conclusion import conclude
 from srs.config import Settings
 from srs.evidence import KINDS, Evidence
+from srs.look import find_relevant
 tracemalloc.start()
 p = 4_000_000
 ids = np.random.default_rng(1).permutation(p).astype(np.uint32)
@@ -101,7 +103,7 @@ none = np.empty(0, np.int64)
 tracemalloc.reset_peak()
 """
 LOOK = """
-decision.decide(evidence, KINDS, 0.1, strata=strata, excluded=none, coarse=True)
+find_relevant(evidence, KINDS, 0.1, strata=strata, excluded=none)
 decision.choose_pool(evidence, KINDS, 40, none, strata)
 print(tracemalloc.get_traced_memory()[1] / p)
 """
@@ -115,6 +117,37 @@ table = selection._feature_table(context, found, SimpleNamespace(groups=[]), Non
 assert sum(len(piece) for piece in table.pieces()) == p
 print(tracemalloc.get_traced_memory()[1] / p)
 """
+
+
+FAULTS = """
+import resource, sys
+import numpy as np
+from srs.memory import keep_small_arrays
+if sys.argv[1] == "kept":
+    keep_small_arrays()
+def n_faults():
+    np.ones(1 << 20, np.uint8)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+before = n_faults()
+for _ in range(100):
+    n_faults()
+print(n_faults() - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc's malloc")
+def test_workers_use_the_memory_of_small_arrays_again():
+    """Guards the speed of workers: Dask has freed memory go back to the system at once."""
+
+    def faults(how: str) -> int:
+        done = subprocess.run(
+            [sys.executable, "-c", FAULTS, how], capture_output=True, text=True, check=True,
+            env={**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"},
+        )  # fmt: skip
+        return int(done.stdout)
+
+    assert faults("as it is") > 10_000
+    assert faults("kept") < 1_000
 
 
 def test_projections_grow_linearly_with_features():

@@ -24,6 +24,7 @@ LEVELS = {
     "strata": 2, "state": 2, "stopping": 2, "decision": 2, "checkpoint": 2, "report": 2,
     "samples": 2,
     "ingest": 3, "context": 3, "batch": 3, "set_trees": 3, "result": 3, "basis": 3,
+    "look": 3,
     "worker": 4, "conclusion": 4, "run": 4, "sets": 4, "importance": 4,
     "explanation": 5, "selection": 5, "planning": 5, "export": 5, "client": 5,
     "selector": 6, "cli": 7, "demo": 7,

@@ -22,11 +22,12 @@ from time import monotonic, perf_counter, sleep
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from dask.utils import key_split
+from dask import annotate
 from distributed import Client, Future, KilledWorker, get_worker
 from distributed.comm import CommClosedError
 
 from srs.errors import ClusterError, SettingsError, SRSError
+from srs.executors.forget import TASKS_KEPT, forget_in_scheduler, forget_in_worker, make_span
 from srs.executors.jobs import JobCluster
 from srs.executors.launch import check_limits, connect, open_cluster, open_jobs
 from srs.memory import DEFAULT_MEM, FETCHED_RESULTS, peak_mem
@@ -42,7 +43,6 @@ LEAST_SECONDS = 60.0  # no worker is called hung earlier
 HUNG_FACTOR = 10  # nor before so many times the slowest task
 REPLACE_SECONDS = 20.0  # after which workers of our own cluster are missed
 JOB_SECONDS = 24 * 3600.0  # that jobs may wait in a queue
-KEYS_KEPT = 5_000  # keys of tasks that Dask may remember, see `_forget_keys`
 GONE = (CancelledError, asyncio.CancelledError, CommClosedError, OSError)
 
 log = logging.getLogger("srs")
@@ -74,8 +74,7 @@ class _Answer:
 def _apply(function: Callable[[S], R], specs: list[S]) -> _Answer:
     """What a worker runs."""
     started = perf_counter()
-    if key_split.cache_info().currsize > KEYS_KEPT:
-        key_split.cache_clear()
+    forget_in_worker()
     results = [function(spec) for spec in specs]
     return _Answer(results, get_worker().address, perf_counter() - started, peak_mem())
 
@@ -111,7 +110,8 @@ class DaskExecutor:
         self._slowest = self._mean = 0.0
         self._peaks: dict[str, int] = {}
         self._n_again = 0
-        self._n_keys = 0
+        self._n_submitted = 0  # since the scheduler forgot
+        self._span = make_span()
         self._news = Event()  # some task has ended
         self._refresh()
         self.n_parallel = max(self._threads.values(), default=self.n_parallel)
@@ -126,7 +126,7 @@ class DaskExecutor:
             while waiting or flights:
                 try:
                     self._refresh()
-                    self._forget_keys()
+                    self._forget()
                     self._submit_more(function, waiting, flights)
                     answers = self._take(function, flights)
                 except GONE:
@@ -153,28 +153,24 @@ class DaskExecutor:
 
     def _submit(self, function: Callable[[S], R], group: list[S]) -> Future:
         healthy = [w for w in self._threads if w not in self._suspects]
-        future = self.client.submit(
-            _apply, function, group, key=f"srs_slab-{uuid4().hex}", pure=False,
-            workers=healthy if self._suspects and healthy else None,
-        )  # fmt: skip
+        with annotate(span=self._span):
+            future = self.client.submit(
+                _apply, function, group, key=f"srs_slab-{uuid4().hex}", pure=False,
+                workers=healthy if self._suspects and healthy else None,
+            )  # fmt: skip
         future.add_done_callback(lambda _: self._news.set())
-        self._n_keys += 1
+        self._n_submitted += 1
         return future
 
-    def _forget_keys(self) -> None:
-        """Empty a cache of Dask's: it keeps the last 100,000 keys, though each is used once.
-
-        In a scheduler that is 0.6 KB a task. Workers empty theirs themselves, see `_apply`.
-        """
-        if self._n_keys < KEYS_KEPT:
-            return
-        self._n_keys = 0
-        try:
-            self.client.run_on_scheduler(key_split.cache_clear)
-        except GONE:
-            raise
-        except Exception as error:  # a scheduler that lets nobody run functions
-            log.debug("the scheduler keeps its cache of keys: %s", error)
+    def _forget(self) -> None:
+        if self._n_submitted >= TASKS_KEPT:
+            self._n_submitted = 0
+            try:
+                forget_in_scheduler(self.client, self._span)
+            except GONE:
+                raise
+            except Exception as error:  # one that lets nobody run functions, or keeps no spans
+                log.debug("the scheduler remembers what is over: %s", error)
 
     def _submit_again(self, function: Callable[[S], R], flights: list[_Flight]) -> None:
         for flight in flights:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import dask
 from distributed import Client, LocalCluster, Security
 
 from srs.errors import ClusterError, SettingsError
@@ -17,6 +18,15 @@ CONNECT_SECONDS = 10
 # Dask spills from 70 % of a worker's limit on, pauses at 80 % and kills at 95 %. A worker may hold
 # what `--memory` allows, so the limit is set where that is half of it: none of these happens.
 LEAST_FACTOR = 1.0 / 0.7
+# What Dask watches itself by takes time, which scheduler, nannies and workers on one machine miss:
+# without tasks 7 % of a core with two workers, 1 % so. Nobody looks at these profiles, and they
+# take memory, too (see `srs.executors.forget`).
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "1s",
+}
 
 
 def connect(address: str, tls: Path | None = None) -> Client:
@@ -69,6 +79,7 @@ def open_cluster(
     """Worker processes on this machine, ended when they are not needed any more."""
     limit = 0 if worker_mem is None else int(LIMIT_FACTOR * worker_mem)
     with (
+        dask.config.set(QUIET),
         LocalCluster(
             n_workers=n_workers, threads_per_worker=threads, processes=True, memory_limit=limit,
             host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,

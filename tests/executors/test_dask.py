@@ -120,18 +120,56 @@ def test_what_is_not_consumed_is_released(two_workers):
     _wait_until(lambda: not any(two_workers.processing().values()))
 
 
-def _n_keys() -> int:
+def _remembered(dask_scheduler) -> tuple[int, ...]:
+    """How much a scheduler keeps of what is over: keys, spans, their lines and groups."""
     from dask.utils import key_split
 
-    return int(key_split.cache_info().currsize)
+    spans = dask_scheduler.extensions["spans"].spans.values()
+    lines = sum(len(span.metadata["collections"]) for span in spans)
+    n_groups = sum(len(span.groups) for span in spans)
+    return key_split.cache_info().currsize, len(spans), lines, n_groups
 
 
-def test_dask_forgets_the_keys_of_tasks(two_workers, monkeypatch):
-    """Guards the scheduler's memory: Dask would remember 100,000 keys that are used once."""
-    monkeypatch.setattr("srs.executors.dask.KEYS_KEPT", 20)
+def test_dask_forgets_tasks_that_are_over(two_workers, monkeypatch):
+    """Guards the scheduler's memory: Dask would remember each of them, and each round."""
+    monkeypatch.setattr("srs.executors.dask.TASKS_KEPT", 20)
     monkeypatch.setattr("srs.executors.dask.TASK_SECONDS", 0.0)  # a task a spec
-    assert list(DaskExecutor(two_workers).map(abs, range(70))) == list(range(70))
-    assert two_workers.run_on_scheduler(_n_keys) < 40
+    executor = DaskExecutor(two_workers)
+    _, spans, lines, groups = two_workers.run_on_scheduler(_remembered)
+    for _ in range(35):
+        assert list(executor.map(abs, range(2))) == [0, 1]
+        _wait_until(lambda: not two_workers.futures)
+    keys_now, spans_now, lines_now, groups_now = two_workers.run_on_scheduler(_remembered)
+    assert keys_now < 45
+    assert spans_now == spans + 1
+    assert lines_now < lines + 25
+    assert groups_now < groups + 15
+
+
+def _fill_profiles(dask_worker) -> None:
+    for profiles in (dask_worker.profile_history, dask_worker.profile_keys_history):
+        profiles.extend([(0.0, {})] * 500)
+
+
+def _n_profiles(dask_worker) -> int:
+    return len(dask_worker.profile_history) + len(dask_worker.profile_keys_history)
+
+
+def test_workers_forget_their_profiles(two_workers):
+    """Guards workers' memory: Dask would keep those of a quarter of an hour."""
+    two_workers.run(_fill_profiles)
+    assert min(two_workers.run(_n_profiles).values()) >= 1_000
+    list(DaskExecutor(two_workers).map(_slow_double, range(20)))
+    assert max(two_workers.run(_n_profiles).values()) <= 24
+
+
+def _is_profiled(dask_worker) -> bool:
+    return "profile" in dask_worker.periodic_callbacks
+
+
+def test_workers_of_our_own_are_not_profiled():
+    with open_executor(1) as executor:
+        assert not any(executor.client.run(_is_profiled).values())
 
 
 def test_workers_that_come_late_get_work_and_leaving_ones_are_drained():
