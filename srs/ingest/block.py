@@ -17,6 +17,7 @@ from srs.errors import SourceError
 from srs.store.layout import Annotation
 
 NO_VALUE = -127  # what is missing where values are int8, as bed-reader writes it
+BLOCK_BYTES = 32 << 20
 SMALL_DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32")
 
 
@@ -25,7 +26,7 @@ class ColumnBlock:
     """Some features of a source, all their samples.
 
     first   feature id of the first row; the others follow without gaps
-    values  float32 or float64 (k, n_samples), C-contiguous; NaN is missing; category numbers
+    values  float32 or float64 (k, n_samples) in any order; NaN is missing; category numbers
             where a feature is categorical or ordinal. Or int8 for dosages, NO_VALUE is missing
     kinds   uint8 (k,): NUMERIC, ORDINAL or CATEGORICAL
     labels  feature id -> labels of its category numbers
@@ -96,6 +97,12 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Release files."""
+
+
+def small_block(n_features: int, feature_bytes: int, least: int = 1) -> int:
+    """Features of a block when `n_features` may be in one: reading and coding take turns by block,
+    so that small ones overlap. `least`: fewer are not worth reading."""
+    return min(n_features, max(least, BLOCK_BYTES // feature_bytes, 1))
 
 
 def value_dtype(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:

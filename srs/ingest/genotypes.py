@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from srs.ingest.block import ColumnBlock, float_values
+from srs.ingest.block import ColumnBlock, float_values, small_block
 from srs.store.layout import NUMERIC, Annotation
 
 
@@ -40,6 +40,7 @@ class GenotypeSource:
         self._fetch, self._targets, self._grain = fetch, targets, grain
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        n_features = small_block(n_features, self.n_samples, self._grain)
         if n_features > self._grain:
             n_features -= n_features % self._grain
         for first in range(0, self.n_features, n_features):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from srs.errors import SourceError
-from srs.ingest.block import ColumnBlock, Wanted, read_from_blocks
+from srs.ingest.block import ColumnBlock, Wanted, read_from_blocks, small_block
 from srs.ingest.hdf5 import file_record
 from srs.ingest.sparse import SparseSpill
 from srs.store.layout import NUMERIC, Annotation
@@ -75,6 +75,7 @@ class LibsvmSource:
         return int(found.nnz)
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        n_features = small_block(n_features, self.n_samples * self.dtype.itemsize)
         for first in range(0, self.n_features, n_features):
             n_here = min(n_features, self.n_features - first)
             values = np.zeros((n_here, self.n_samples))

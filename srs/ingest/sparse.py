@@ -19,7 +19,7 @@ from scipy import sparse
 
 from srs.errors import SourceError
 from srs.ingest.arrays import check_shape
-from srs.ingest.block import ColumnBlock, Wanted, value_dtype
+from srs.ingest.block import ColumnBlock, Wanted, small_block, value_dtype
 from srs.ingest.transpose import pread_into
 from srs.store.layout import NUMERIC, Annotation
 
@@ -125,6 +125,7 @@ class SparseSource:
         self.record = record
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        n_features = small_block(n_features, self.n_samples * self.dtype.itemsize)
         if self._matrix.by_features:
             for first in range(0, self.n_features, n_features):
                 stop = min(first + n_features, self.n_features)
