@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from srs.ingest.block import ColumnBlock, float_values, small_block
-from srs.store.layout import NUMERIC, Annotation
+from srs.ingest.block import ColumnBlock, float_values, numeric_block, small_block
+from srs.store.layout import Annotation
 
 
 class GenotypeSource:
@@ -45,7 +45,7 @@ class GenotypeSource:
             n_features -= n_features % self._grain
         for first in range(0, self.n_features, n_features):
             values = self._fetch(first, min(first + n_features, self.n_features))
-            yield ColumnBlock(first, values, np.full(len(values), NUMERIC, np.uint8))
+            yield numeric_block(first, values)
 
     def read(self, feature_ids: np.ndarray) -> np.ndarray:
         parts = [self._fetch(i, i + 1) for i in feature_ids.tolist()]

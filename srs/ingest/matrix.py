@@ -13,10 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from srs.errors import MemoryBudgetError, SourceError
-from srs.ingest.block import ColumnBlock, Wanted, small_block, value_dtype
+from srs.ingest.block import ColumnBlock, Wanted, numeric_block, small_block, value_dtype
 from srs.ingest.transpose import FeatureSpill
 from srs.memory import format_bytes
-from srs.store.layout import NUMERIC, Annotation
+from srs.store.layout import Annotation
 
 
 class Matrix(Protocol):
@@ -108,7 +108,7 @@ class MatrixSource:
             if self._matrix.in_memory:
                 values = values.view()
                 values.flags.writeable = False  # they may be the caller's
-            yield _numeric(first, values)
+            yield numeric_block(first, values)
 
     def _spilled_blocks(self, n_features: int) -> Iterator[ColumnBlock]:
         native = self._matrix.dtype.newbyteorder("=")
@@ -119,7 +119,7 @@ class MatrixSource:
                 stop = min(first + n_features, self.n_features)
                 values = np.empty((stop - first, self.n_samples), self.dtype)
                 spill.read(first, values)
-                yield _numeric(first, values)
+                yield numeric_block(first, values)
         finally:
             spill.close()
 
@@ -168,7 +168,3 @@ class MatrixSource:
 
     def close(self) -> None:
         self._matrix.close()
-
-
-def _numeric(first: int, values: np.ndarray) -> ColumnBlock:
-    return ColumnBlock(first, values, np.full(len(values), NUMERIC, np.uint8))

@@ -15,6 +15,8 @@ from numba import njit
 from srs.store.layout import MISSING
 from srs.tree.random import mix64
 
+FEW = 4  # codes that are counted one after the other
+
 
 @dataclass(frozen=True)
 class Content:
@@ -59,22 +61,45 @@ def _hash_rows(codes, salts, hashes):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def _count_code(codes, code):  # type: ignore[no-untyped-def]
+    count = 0
+    for i in range(codes.shape[0]):
+        count += codes[i] == code
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _count_most(codes):  # type: ignore[no-untyped-def]
+    """How often the most frequent code occurs, missing values aside."""
+    counts = np.zeros((2, 256), np.int32)
+    n = codes.shape[0]
+    for i in range(0, n - 1, 2):  # two tables: equal neighbours would wait for one another
+        counts[0, codes[i]] += 1
+        counts[1, codes[i + 1]] += 1
+    if n % 2:
+        counts[0, codes[n - 1]] += 1
+    most = 0
+    for c in range(MISSING):
+        most = max(most, counts[0, c] + counts[1, c])
+    return most
+
+
+@njit(nogil=True, cache=True)
 def _count_codes(codes, shares, tops, missing):  # type: ignore[no-untyped-def]
-    counts = np.empty((2, 256), np.int32)
+    """Comparing all codes with a few takes 0.1 ns a code, counting them in a table 0.5."""
     n = codes.shape[1]
     for f in range(codes.shape[0]):
-        counts[:] = 0
-        for i in range(0, n - 1, 2):  # two tables: equal neighbours would wait for one another
-            counts[0, codes[f, i]] += 1
-            counts[1, codes[f, i + 1]] += 1
-        if n % 2:
-            counts[0, codes[f, n - 1]] += 1
-        most, top = 0, 0
-        for c in range(MISSING):
-            count = counts[0, c] + counts[1, c]
-            most = max(most, count)
-            top = c if count else top
-        n_missing = counts[0, MISSING] + counts[1, MISSING]
+        top = 0
+        for i in range(n):
+            code = codes[f, i]
+            top = max(top, 0 if code == MISSING else code)
+        n_missing = _count_code(codes[f], MISSING)
+        most = 0
+        if top < FEW:
+            for c in range(top + 1):
+                most = max(most, _count_code(codes[f], c))
+        else:
+            most = _count_most(codes[f])
         shares[f] = np.uint8(255 * most // max(n - n_missing, 1))
         tops[f], missing[f] = top, n_missing > 0
 
