@@ -60,9 +60,10 @@ class GenotypeSource:
 
 def describe_places(contigs: Sequence[str], positions: np.ndarray) -> dict[str, Annotation]:
     """Where variants are on the genome."""
-    labels, codes = np.unique(np.asarray(contigs, dtype=str), return_inverse=True)
+    labels = sorted(set(contigs))
+    number = {label: i for i, label in enumerate(labels)}
     return {
-        "contig": Annotation(codes.astype(np.int32), tuple(labels.tolist())),
+        "contig": Annotation(np.array([number[c] for c in contigs], np.int32), tuple(labels)),
         "position": Annotation(np.asarray(positions).astype(np.int64)),
     }
 

@@ -135,13 +135,13 @@ class StoreWriter:
                 self._hashes[b].append(hashes[chosen])
                 self._ids[b].append(ids[chosen])
 
-    def _tiles(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Feature ids, rows and which have four levels, 64 at a time in the order of places.
+    def _in_places(self, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Feature ids, rows and which have four levels, `width` at a time in the order of places.
 
-        The last tile may have fewer ids; its rows are padded with MISSING.
+        The last may have fewer ids; its rows are padded with MISSING.
         """
-        rows = np.empty((layout.TILE, self._spill.row_bytes), np.uint8)
-        ids, four = np.empty(layout.TILE, np.int64), np.zeros(layout.TILE, bool)
+        rows = np.empty((width, self._spill.row_bytes), np.uint8)
+        ids, four = np.empty(width, np.int64), np.zeros(width, bool)
         n_filled = 0
         for b in range(self._n_buckets):
             if not self._ids[b]:
@@ -150,12 +150,12 @@ class StoreWriter:
             codes, fours = self._spill.read(b, len(bucket_ids))
             order = np.lexsort((bucket_ids, hashes))
             while len(order):
-                part = order[: layout.TILE - n_filled]
+                part = order[: width - n_filled]
                 here = slice(n_filled, n_filled + len(part))
                 np.take(codes, part, axis=0, out=rows[here])
                 ids[here], four[here] = bucket_ids[part], fours[part]
                 order, n_filled = order[len(part) :], n_filled + len(part)
-                if n_filled == layout.TILE:
+                if n_filled == width:
                     yield ids, rows, four
                     n_filled = 0
         if n_filled:
@@ -229,15 +229,13 @@ class StoreWriter:
         # The digest of a chunk takes longer than filling and writing the next one.
         with ThreadPoolExecutor(2, "srs-write") as pool:
             leaving: list[Future[None]] = []
-            for ids, rows, four in self._tiles():
-                at = n_written % width // layout.TILE
-                (tile_rows if self._spill.packed else _turn_rows)(rows, chunk[at])
+            for ids, rows, four in self._in_places(width):
+                for at in range(len(chunk)):
+                    here = rows[at * layout.TILE : (at + 1) * layout.TILE]
+                    (tile_rows if self._spill.packed else _turn_rows)(here, chunk[at])
                 feature_id[n_written : n_written + len(ids)] = ids
                 fours[n_written : n_written + len(ids)] = four
                 n_written += len(ids)
-                if at + 1 < len(chunk) and n_written < self.n_features:
-                    continue
-                chunk[at + 1 :] = MISSING
                 for done in leaving:
                     done.result()
                 number = (n_written - 1) // width
