@@ -157,13 +157,7 @@ def _settle(values, entries, longest):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def sort_values(values, bits, n_known, entries, other):  # type: ignore[no-untyped-def]
-    """Entries of the known values in ascending order, and the number of distinct values.
-
-    bits     the same values as whole numbers
-    n_known  how many are not NaN, at least 1
-    entries, other  uint64 (n_samples,) to work in
-    """
+def _sort_known(values, bits, n_known, entries, other):  # type: ignore[no-untyped-def]
     n = values.shape[0]
     low, high = _span(values, bits)
     n_bytes, steps = (2, 65_535) if n <= TWO_BYTES else (3, 16_777_000)
@@ -177,3 +171,43 @@ def sort_values(values, bits, n_known, entries, other):  # type: ignore[no-untyp
     _place_by_bits(values, bits, low + 0, high + 0, entries)  # -0.0 becomes 0.0
     ordered = _sort_places(entries[:n_known], other[:n_known], 4)
     return ordered, _settle(values, ordered, n)
+
+
+@njit(nogil=True, cache=True)
+def _sort_around_zeros(values, bits, n_others, n_known, entries, other):  # type: ignore[no-untyped-def]
+    """Sort what is not zero as if it were a feature of its own, and put the zeros in between."""
+    rest, samples = np.empty(n_others, values.dtype), np.empty(n_others, np.uint64)
+    at = 0
+    for k in range(values.shape[0]):
+        if values[k] == values[k] and values[k] != 0:
+            rest[at], samples[at] = values[k], k
+            at += 1
+    ordered, n_distinct = _sort_known(rest, rest.view(bits.dtype), n_others, entries, other)
+    n_below = 0
+    for k in range(n_others):
+        n_below += rest[k] < 0
+    around = np.empty(n_known, np.uint64)
+    for r in range(n_others):
+        around[r if r < n_below else r + n_known - n_others] = samples[ordered[r] & SAMPLE]
+    at = n_below
+    for k in range(values.shape[0]):
+        if values[k] == 0:
+            around[at] = k
+            at += 1
+    return around, n_distinct + 1
+
+
+@njit(nogil=True, cache=True)
+def sort_values(values, bits, n_known, entries, other):  # type: ignore[no-untyped-def]
+    """Samples of the known values in ascending order (below bit 32), and how many are distinct.
+
+    bits     the same values as whole numbers
+    n_known  how many are not NaN; at least one of them is not zero
+    entries, other  uint64 (n_samples,) to work in
+    """
+    n_zeros = 0
+    for k in range(values.shape[0]):
+        n_zeros += values[k] == 0
+    if 2 * n_zeros > n_known:
+        return _sort_around_zeros(values, bits, n_known - n_zeros, n_known, entries, other)
+    return _sort_known(values, bits, n_known, entries, other)
