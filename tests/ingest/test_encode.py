@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import srs
 from srs.ingest.encode import encode_numeric
 from srs.store.layout import MISSING
 from tests.reference.encode_twin import encode_twin
@@ -114,3 +115,22 @@ def test_bins_of_distinct_values_are_nearly_equal(n_samples, global_random_seed)
     sizes = np.bincount(codes[0])
     assert n_levels[0] == 255
     assert sizes.max() - sizes.min() <= 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("names", "fingerprint"),
+    [
+        (None, "6aba7683507048d78ae93061324cb77a"),
+        ([f"gene {i}" for i in range(40)], "43a54b67d83a9bc140e6a5574de41aea"),
+    ],
+)
+def test_stores_are_those_of_the_first_encoder(dtype, names, fingerprint):
+    """Written down before values were sorted by their places: checkpoints name fingerprints."""
+    values = (np.arange(300 * 40) * 7919 % 10_007).reshape(300, 40) / 64.0
+    values[:, 10:20] %= 7
+    values[:, 20:25] //= 100
+    values[:, 5] = np.exp(values[:, 5] / 2)
+    values[::17, 3::4] = np.nan
+    store = srs.ingest(values.astype(dtype), target=np.arange(300) % 2, names=names)
+    assert store.fingerprint == fingerprint
