@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from srs.store import Target
+from srs.store.content import look_at
 from srs.store.writer import StoreWriter
 
 
@@ -78,7 +79,8 @@ def write_codes_store(path: Path, codes_of: Callable[[int, int], np.ndarray], n_
     writer = StoreWriter(path, len(y), n_features, 1 << 30, overwrite=True)
     for first in range(0, n_features, 20_000):
         n = min(20_000, n_features - first)
-        writer.add(np.arange(first, first + n), codes_of(first, n), None)
+        codes = codes_of(first, n)
+        writer.add(np.arange(first, first + n), codes, look_at(codes, None))
     writer.finish(
         kinds=np.zeros(n_features), n_levels=np.full(n_features, 255), names=None,
         sample_ids=None, labels={}, source={}, notices=[], srs_version="",

@@ -18,6 +18,7 @@ from srs.run import Run
 from srs.samples import plan_samples
 from srs.seeds import probe_permutations
 from srs.store import Target
+from srs.store.content import look_at
 from srs.store.feature_store import open_root
 from srs.store.writer import StoreWriter
 from tests.planted import make_planted
@@ -29,7 +30,7 @@ def store_in_order(codes: np.ndarray, y: np.ndarray, columns: tuple[Target, ...]
     """A store in which place and feature id are equal, whatever the content."""
 
     writer = StoreWriter(None, codes.shape[1], len(codes), 1 << 20)
-    writer.add(np.arange(len(codes)), codes, None)
+    writer.add(np.arange(len(codes)), codes, look_at(codes, None))
     writer._hashes = [[np.arange(len(codes), dtype=np.uint64)]]
     root = writer.finish(
         kinds=np.zeros(len(codes)), n_levels=np.full(len(codes), 200), names=None,

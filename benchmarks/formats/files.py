@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet as pq
 import scipy.io
 import zarr
 from scipy import sparse
@@ -76,11 +74,11 @@ def write_vcf_zarr(path: Path, n_variants: int, n_samples: int) -> None:
         array[:] = np.array(texts, np.dtypes.StringDType())
 
 
-def write_hdf5(path: Path, **options: object) -> None:
+def write_hdf5(path: Path, n_features: int, **options: object) -> None:
     import h5py
 
     with h5py.File(path, "w") as file:
-        file.create_dataset("x", data=dense(10_000), **options)
+        file.create_dataset("x", data=dense(n_features), **options)
 
 
 def write_csv_gz(path: Path, n_features: int, n_samples: int) -> None:
@@ -90,11 +88,9 @@ def write_csv_gz(path: Path, n_features: int, n_samples: int) -> None:
             file.write(",".join([f"{value:.4f}" for value in row]) + "\n")
 
 
-def write_tables(folder: Path) -> None:
-    values = dense(4000)
-    table = pa.table({f"g{i}": values[:, i] for i in range(values.shape[1])})
-    pq.write_table(table, folder / "x.parquet")
-    pyarrow.feather.write_feather(table, folder / "x.feather")
+def make_table(n_features: int) -> pa.Table:
+    values = dense(n_features)
+    return pa.table({f"g{i}": values[:, i] for i in range(n_features)})
 
 
 def write_arff(path: Path, n_features: int, n_samples: int) -> None:

@@ -14,10 +14,25 @@ from typing import Any, Protocol
 import numpy as np
 
 from srs.errors import SourceError
-from srs.store.layout import Annotation
+from srs.store.layout import NUMERIC, Annotation
 
 NO_VALUE = -127  # what is missing where values are int8, as bed-reader writes it
+BLOCK_BYTES = 32 << 20
 SMALL_DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32")
+
+
+class Values(Protocol):
+    """Values (k, n_samples): an array, or what gives slices of features as arrays."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def itemsize(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, features: slice, /) -> np.ndarray: ...
+    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -25,14 +40,14 @@ class ColumnBlock:
     """Some features of a source, all their samples.
 
     first   feature id of the first row; the others follow without gaps
-    values  float32 or float64 (k, n_samples), C-contiguous; NaN is missing; category numbers
+    values  float32 or float64 (k, n_samples) in any order; NaN is missing; category numbers
             where a feature is categorical or ordinal. Or int8 for dosages, NO_VALUE is missing
     kinds   uint8 (k,): NUMERIC, ORDINAL or CATEGORICAL
     labels  feature id -> labels of its category numbers
     """
 
     first: int
-    values: np.ndarray
+    values: Values
     kinds: np.ndarray
     labels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
@@ -57,6 +72,11 @@ class Wanted:
     folder: Path
     dataset: str | None = None
     mask: Path | None = None
+
+
+def numeric_block(first: int, values: Values) -> ColumnBlock:
+    """Features that are all numbers."""
+    return ColumnBlock(first, values, np.full(len(values), NUMERIC, np.uint8))
 
 
 class Source(Protocol):
@@ -98,6 +118,12 @@ class Source(Protocol):
         """Release files."""
 
 
+def small_block(n_features: int, feature_bytes: int, least: int = 1) -> int:
+    """Features of a block when `n_features` may be in one: reading and coding take turns by block,
+    so that small ones overlap. `least`: fewer are not worth reading."""
+    return min(n_features, max(least, BLOCK_BYTES // feature_bytes, 1))
+
+
 def value_dtype(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:
     """float32 where it holds every value of `dtype`, else float64; SourceError for no numbers."""
     if dtype.kind not in "biuf":
@@ -121,12 +147,14 @@ def read_from_blocks(source: Source, feature_ids: np.ndarray) -> np.ndarray:
     for block in source.blocks(max(1, (16 << 20) // (source.n_samples * 8))):
         inside = feature_ids - block.first
         at = np.flatnonzero((inside >= 0) & (inside < len(block.values)))
-        out[at] = float_values(block.values[inside[at]])
+        if len(at):
+            out[at] = float_values(block.values)[inside[at]]
     return out
 
 
-def float_values(values: np.ndarray) -> np.ndarray:
-    """Values of a block as floats, NaN for missing; floats as they are."""
+def float_values(given: Values) -> np.ndarray:
+    """Values of a block as floats, NaN for missing; arrays of floats as they are."""
+    values = np.asarray(given)
     if values.dtype != np.int8:
         return values
     floats = values.astype(np.float32)

@@ -1,4 +1,8 @@
-"""Turn values into codes: exact levels where a feature has at most 255, ranks where it has more."""
+"""Turn values into codes: exact levels where a feature has at most 255, ranks where it has more.
+
+Small whole numbers are counted, others are put into order (`srs.ingest.order`). Codes then follow
+from ranks; a search of each value among the edges of bins took as long as all else together.
+"""
 
 from __future__ import annotations
 
@@ -6,69 +10,147 @@ import numpy as np
 from numba import njit
 
 from srs.ingest.block import NO_VALUE
+from srs.ingest.order import SAMPLE, sort_values
 from srs.store.layout import MAX_LEVELS, MISSING
 
 
 @njit(nogil=True, cache=True)
-def _encode(values, ordered, codes, n_levels):  # type: ignore[no-untyped-def]
-    n_features, n = values.shape
-    edges = np.empty(MAX_LEVELS + 1, values.dtype)
-    for f in range(n_features):
-        row = ordered[f]
-        n_valid = n
-        while n_valid > 0 and np.isnan(row[n_valid - 1]):
-            n_valid -= 1
-        n_distinct = 0
-        for i in range(n_valid):
-            if i == 0 or row[i] != row[i - 1]:
-                n_distinct += 1
-        n_edges, i, last_bin = 0, 0, -1
-        while i < n_valid:
-            j = i
-            while j < n_valid and row[j] == row[i]:
-                j += 1
-            # Equal values share a bin: that of the middle of their ranks.
-            bin_ = (
-                n_edges if n_distinct <= MAX_LEVELS else (i + j - 1) * MAX_LEVELS // (2 * n_valid)
-            )
-            if bin_ != last_bin:
-                edges[n_edges] = row[i]
-                n_edges += 1
-                last_bin = bin_
-            i = j
-        n_levels[f] = n_edges
-        edges[n_edges:] = np.nan  # no value is at or above NaN
-        # The largest edge at or below each value, by eight halvings, each over all samples:
-        # a search a sample would wait for memory and branches at every step (3 times slower).
-        code = codes[f]
-        code[:] = 0
-        for half in (128, 64, 32, 16, 8, 4, 2, 1):
-            for k in range(n):
-                at = code[k] + half
-                code[k] = at if edges[at] <= values[f, k] else code[k]
+def _read_wholes(values, codes):  # type: ignore[no-untyped-def]
+    """Put values that are all whole numbers from 0 to 254, or missing, into codes; else False."""
+    n = values.shape[0]
+    for k in range(min(n, 8)):  # most fractions are seen at once
+        if values[k] == values[k] and values[k] != np.floor(values[k]):
+            return False
+    n_others = 0
+    for k in range(n):
+        v = values[k]
+        inside = v >= 0 and v < MISSING
+        whole = np.int32(v if inside else 0)
+        codes[k] = whole if inside else MISSING
+        n_others += v == v and not (inside and v == whole)
+    return n_others == 0
+
+
+@njit(nogil=True, cache=True)
+def _number(codes):  # type: ignore[no-untyped-def]
+    """Number the codes that occur without gaps; how many there are."""
+    used = np.zeros(256, np.uint8)
+    for k in range(codes.shape[0]):
+        used[codes[k]] = 1
+    number = np.empty(256, np.uint8)
+    n_levels = 0
+    for level in range(MAX_LEVELS):
+        number[level] = n_levels
+        n_levels += used[level]
+    number[MISSING] = MISSING
+    if n_levels < MAX_LEVELS:
+        for k in range(codes.shape[0]):
+            codes[k] = number[codes[k]]
+    return n_levels
+
+
+@njit(nogil=True, cache=True)
+def _code_levels(values, entries, codes):  # type: ignore[no-untyped-def]
+    """One code for each distinct value."""
+    level, before = -1, values[entries[0] & SAMPLE]
+    for r in range(entries.shape[0]):
+        k = entries[r] & SAMPLE
+        level += r == 0 or values[k] != before
+        before = values[k]
+        codes[k] = level
+
+
+@njit(nogil=True, cache=True)
+def _code_ranks(entries, bins, codes):  # type: ignore[no-untyped-def]
+    """The bin of each rank, where no two values are equal."""
+    for r in range(entries.shape[0]):
+        codes[entries[r] & SAMPLE] = bins[r]
+
+
+@njit(nogil=True, cache=True)
+def _code_tied_ranks(values, entries, codes):  # type: ignore[no-untyped-def]
+    """Equal values share the bin of the middle of their ranks."""
+    n, r = entries.shape[0], 0
+    while r < n:
+        value, stop = values[entries[r] & SAMPLE], r + 1
+        while stop < n and values[entries[stop] & SAMPLE] == value:
+            stop += 1
+        bin_ = (r + stop - 1) * MAX_LEVELS // (2 * n)
+        for i in range(r, stop):
+            codes[entries[i] & SAMPLE] = bin_
+        r = stop
+
+
+@njit(nogil=True, cache=True)
+def _encode(values, bits, codes, n_levels):  # type: ignore[no-untyped-def]
+    n = values.shape[1]
+    entries, other = np.empty(n, np.uint64), np.empty(n, np.uint64)
+    bins, n_binned = np.empty(n, np.uint8), 0
+    for f in range(values.shape[0]):
+        if _read_wholes(values[f], codes[f]):
+            n_levels[f] = _number(codes[f])
+            continue
+        n_known = 0
         for k in range(n):
-            if np.isnan(values[f, k]):
-                code[k] = MISSING
+            n_known += values[f, k] == values[f, k]
+        if n_known < n:
+            codes[f] = MISSING
+        ordered, n_distinct = sort_values(values[f], bits[f], n_known, entries, other)
+        if n_distinct <= MAX_LEVELS:
+            _code_levels(values[f], ordered, codes[f])
+            n_levels[f] = n_distinct
+            continue
+        if n_distinct < n_known:
+            _code_tied_ranks(values[f], ordered, codes[f])
+            n_levels[f] = _number(codes[f])
+            continue
+        if n_known != n_binned:
+            for r in range(n_known):
+                bins[r] = r * MAX_LEVELS // n_known
+            n_binned = n_known
+        _code_ranks(ordered, bins, codes[f])
+        n_levels[f] = MAX_LEVELS
+
+
+@njit(nogil=True, cache=True)
+def _code_table(values, codes):  # type: ignore[no-untyped-def]
+    seen = np.zeros(256, np.uint8)
+    code_of = np.empty(256, np.uint8)
+    for i in range(values.shape[0]):
+        seen[values[i] + 128] = 1
+    n_found = 0
+    for v in range(256):
+        code_of[v] = n_found
+        if v - 128 == NO_VALUE:
+            code_of[v] = MISSING
+        elif seen[v]:
+            n_found += 1
+    for i in range(values.shape[0]):
+        codes[i] = code_of[values[i] + 128]
+    return n_found
 
 
 @njit(nogil=True, cache=True)
 def encode_dosages(values, codes, n_levels):  # type: ignore[no-untyped-def]
-    """Codes and levels of int8 rows, as `encode_numeric` gives, without sorting."""
+    """Codes and levels of int8 rows, as `encode_numeric` gives, without sorting.
+
+    Of 0, 1, 2 and missing without a table, by wide instructions (five times faster).
+    """
     for f in range(values.shape[0]):
-        seen = np.zeros(256, np.uint8)
-        code_of = np.empty(256, np.uint8)
+        n0, n1, n2, n_missing = 0, 0, 0, 0
         for i in range(values.shape[1]):
-            seen[values[f, i] + 128] = 1
-        n_found = 0
-        for v in range(256):
-            code_of[v] = n_found
-            if v - 128 == NO_VALUE:
-                code_of[v] = MISSING
-            elif seen[v]:
-                n_found += 1
-        n_levels[f] = n_found
+            v = values[f, i]
+            n0, n1, n2 = n0 + (v == 0), n1 + (v == 1), n2 + (v == 2)
+            n_missing += v == NO_VALUE
+        if n0 + n1 + n2 + n_missing < values.shape[1]:
+            n_levels[f] = _code_table(values[f], codes[f])
+            continue
+        one, two = np.uint8(n0 > 0), np.uint8((n0 > 0) + (n1 > 0))
+        n_levels[f] = two + (n2 > 0)
         for i in range(values.shape[1]):
-            codes[f, i] = code_of[values[f, i] + 128]
+            v = values[f, i]
+            code = two if v == 2 else (one if v == 1 else np.uint8(0))
+            codes[f, i] = np.uint8(MISSING) if v == NO_VALUE else code
 
 
 def encode_numeric(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -84,8 +166,12 @@ def encode_numeric(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
-    values = np.ascontiguousarray(values)
     codes = np.empty(values.shape, np.uint8)
     n_levels = np.empty(len(values), np.uint8)
-    _encode(values, np.sort(values, axis=1), codes, n_levels)
+    encode_into(np.ascontiguousarray(values), codes, n_levels)
     return codes, n_levels
+
+
+def encode_into(values: np.ndarray, codes: np.ndarray, n_levels: np.ndarray) -> None:
+    """The same for C-contiguous float32 or float64, into arrays that are there."""
+    _encode(values, values.view(f"i{values.itemsize}"), codes, n_levels)

@@ -6,16 +6,18 @@ What a code is, is `srs.ingest.encode`; where codes go is `srs.store.writer`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from srs.ingest.block import ColumnBlock
-from srs.ingest.encode import encode_dosages, encode_numeric
+from srs.ingest.encode import encode_dosages, encode_into
 from srs.ingest.notices import Tally
 from srs.ingest.plan import PIECE_BYTES
+from srs.ingest.transpose import feature_major
+from srs.store.content import Content, look_at
 from srs.store.layout import MISSING, NUMERIC
 
 ENCODE_THREADS = 2
@@ -39,31 +41,46 @@ class Encoded:
         return cls(np.zeros(n_features, np.uint8), np.zeros(n_features, np.uint8))
 
 
+@dataclass(frozen=True)
+class Piece:
+    """Some encoded features: the id of the first, codes (k, n_samples), and what they say."""
+
+    first: int
+    codes: np.ndarray
+    content: Content
+
+
 class Encoder:
     """Encodes a block in pieces that fit the cache, two at a time."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(ENCODE_THREADS, "srs-encode")
 
-    def encode(self, block: ColumnBlock, into: Encoded, tally: Tally) -> np.ndarray:
-        """Codes (k, n_samples) of a block; kinds, levels and labels go to `into`."""
+    def encode(
+        self, block: ColumnBlock, names: Sequence[str] | None, into: Encoded, tally: Tally
+    ) -> Iterator[Piece]:
+        """A block in pieces, in the order of ids; kinds, levels and labels go to `into`.
+
+        names  of all features, or None
+        """
         n_features, n_samples = block.values.shape
-        codes = np.empty((n_features, n_samples), np.uint8)
         here = slice(block.first, block.first + n_features)
         into.kinds[here] = block.kinds
         into.labels.update(block.labels)
         n_levels = into.n_levels[here]
         step = max(1, PIECE_BYTES // (n_samples * block.values.itemsize))
-        pieces = [slice(a, a + step) for a in range(0, n_features, step)]
 
-        def encode_piece(piece: slice) -> None:
-            values, levels = block.values[piece], n_levels[piece]
-            _encode_piece(values, block.kinds[piece], codes[piece], levels)
-            tally.count(block.first + piece.start, values, codes[piece], levels)
+        def encode_piece(start: int) -> Piece:
+            piece = slice(start, min(start + step, n_features))
+            values, levels = feature_major(block.values[piece]), n_levels[piece]
+            codes = np.empty(values.shape, np.uint8)
+            _encode_piece(values, block.kinds[piece], codes, levels)
+            first = block.first + start
+            tally.count(first, values, codes, levels)
+            named = None if names is None else names[first : first + len(codes)]
+            return Piece(first, codes, look_at(codes, named))
 
-        for _ in self._pool.map(encode_piece, pieces):
-            pass
-        return codes
+        yield from self._pool.map(encode_piece, range(0, n_features, step))
 
     def __enter__(self) -> Encoder:
         return self
@@ -79,12 +96,12 @@ def _encode_piece(
         encode_dosages(values, codes, n_levels)
         return
     if (kinds == NUMERIC).all():
-        codes[:], n_levels[:] = encode_numeric(values)
+        encode_into(values, codes, n_levels)
         return
     for i, kind in enumerate(kinds):
+        one = slice(i, i + 1)
         if kind == NUMERIC:
-            one_code, one_level = encode_numeric(values[i : i + 1])
-            codes[i], n_levels[i] = one_code[0], one_level[0]
+            encode_into(values[one], codes[one], n_levels[one])
         else:
             missing = np.isnan(values[i])
             codes[i] = np.where(missing, MISSING, values[i]).astype(np.uint8)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from srs.errors import SourceError
 from srs.ingest.arrays import check_shape
-from srs.ingest.block import SMALL_DTYPES, ColumnBlock, Source, Wanted
+from srs.ingest.block import SMALL_DTYPES, ColumnBlock, Source, Wanted, small_block
 from srs.ingest.columns import Column, parse_column
 from srs.ingest.matrix import MatrixSource
 from srs.store.layout import Annotation
@@ -70,6 +70,7 @@ class TableSource:
         self._fetch, self._targets = fetch, targets
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        n_features = small_block(n_features, self.n_samples * self.dtype.itemsize)
         for first in range(0, self.n_features, n_features):
             ids = np.arange(first, min(first + n_features, self.n_features))
             yield self._block(first, ids)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from srs.ingest.block import ColumnBlock, float_values
-from srs.store.layout import NUMERIC, Annotation
+from srs.ingest.block import ColumnBlock, float_values, numeric_block, small_block
+from srs.store.layout import Annotation
 
 
 class GenotypeSource:
@@ -40,11 +40,12 @@ class GenotypeSource:
         self._fetch, self._targets, self._grain = fetch, targets, grain
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        n_features = small_block(n_features, self.n_samples, self._grain)
         if n_features > self._grain:
             n_features -= n_features % self._grain
         for first in range(0, self.n_features, n_features):
             values = self._fetch(first, min(first + n_features, self.n_features))
-            yield ColumnBlock(first, values, np.full(len(values), NUMERIC, np.uint8))
+            yield numeric_block(first, values)
 
     def read(self, feature_ids: np.ndarray) -> np.ndarray:
         parts = [self._fetch(i, i + 1) for i in feature_ids.tolist()]
@@ -59,9 +60,10 @@ class GenotypeSource:
 
 def describe_places(contigs: Sequence[str], positions: np.ndarray) -> dict[str, Annotation]:
     """Where variants are on the genome."""
-    labels, codes = np.unique(np.asarray(contigs, dtype=str), return_inverse=True)
+    labels = sorted(set(contigs))
+    number = {label: i for i, label in enumerate(labels)}
     return {
-        "contig": Annotation(codes.astype(np.int32), tuple(labels.tolist())),
+        "contig": Annotation(np.array([number[c] for c in contigs], np.int32), tuple(labels)),
         "position": Annotation(np.asarray(positions).astype(np.int64)),
     }
 

@@ -58,10 +58,10 @@ class JoinedSource:
         own = self._source.blocks(n_features)
         try:
             for block in own:
-                values = block.values if self.keep is None else block.values[:, self.keep]
-                yield ColumnBlock(
-                    block.first, np.ascontiguousarray(values), block.kinds, block.labels
-                )
+                if self.keep is not None:
+                    kept = np.asarray(block.values)[:, self.keep]
+                    block = ColumnBlock(block.first, kept, block.kinds, block.labels)
+                yield block
         finally:
             own.close()  # type: ignore[attr-defined]
         for at, (_, values, kind, labels) in enumerate(self._covariates, self._n_own):

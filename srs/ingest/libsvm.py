@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from srs.errors import SourceError
-from srs.ingest.block import ColumnBlock, Wanted, read_from_blocks
+from srs.ingest.block import ColumnBlock, Wanted, numeric_block, read_from_blocks, small_block
 from srs.ingest.hdf5 import file_record
 from srs.ingest.sparse import SparseSpill
-from srs.store.layout import NUMERIC, Annotation
+from srs.store.layout import Annotation
 
 LARGEST = 2**31 - 2  # number of a feature
 TEXT_COPIES = 12  # of a piece of the file while it is parsed: items as lists, arrays, turned
@@ -75,11 +75,12 @@ class LibsvmSource:
         return int(found.nnz)
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        n_features = small_block(n_features, self.n_samples * self.dtype.itemsize)
         for first in range(0, self.n_features, n_features):
             n_here = min(n_features, self.n_features - first)
-            values = np.zeros((n_here, self.n_samples))
-            self._spill.read_into(first + self._shift, values)
-            yield ColumnBlock(first, values, np.full(n_here, NUMERIC, np.uint8))
+            yield numeric_block(
+                first, self._spill.read(first + self._shift, n_here, self.n_samples)
+            )
 
     def read(self, feature_ids: np.ndarray) -> np.ndarray:
         return read_from_blocks(self, feature_ids)

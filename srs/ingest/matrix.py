@@ -13,10 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from srs.errors import MemoryBudgetError, SourceError
-from srs.ingest.block import ColumnBlock, Wanted, value_dtype
-from srs.ingest.transpose import PIECE_BYTES, FeatureSpill, transpose_into
+from srs.ingest.block import ColumnBlock, Wanted, numeric_block, small_block, value_dtype
+from srs.ingest.transpose import FeatureSpill
 from srs.memory import format_bytes
-from srs.store.layout import NUMERIC, Annotation
+from srs.store.layout import Annotation
 
 
 class Matrix(Protocol):
@@ -81,6 +81,8 @@ class MatrixSource:
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
         if n_features >= self.n_features or self._reads_runs(n_features):
+            n_bytes = self.n_samples * self.dtype.itemsize
+            n_features = small_block(n_features, n_bytes, self._matrix.min_run)
             if n_features > self._grain_features:
                 n_features -= n_features % self._grain_features
             yield from self._direct_blocks(n_features)
@@ -94,27 +96,19 @@ class MatrixSource:
 
     def _direct_blocks(self, n_features: int) -> Iterator[ColumnBlock]:
         for first in range(0, self.n_features, n_features):
-            stop = min(first + n_features, self.n_features)
-            values = np.empty((stop - first, self.n_samples), self.dtype)
-            step = self._sample_step(stop - first)
-            for start in range(0, self.n_samples, step):
-                part = values[:, start : start + step]
-                self._fetch_into(first, stop, start, part)
-            yield _numeric(first, values)
-
-    def _sample_step(self, n_features: int) -> int:
-        """Samples fetched at a time: a piece, and whole grains."""
-        if self._matrix.in_memory or self._features_first:
-            return self.n_samples
-        step = max(64, PIECE_BYTES // (n_features * self._matrix.dtype.itemsize))
-        return -(-step // self._grain_samples) * self._grain_samples
-
-    def _fetch_into(self, first: int, stop: int, start: int, out: np.ndarray) -> None:
-        samples = slice(start, start + out.shape[1])
-        if self._features_first:
-            out[...] = self._matrix.fetch(slice(first, stop), samples)
-        else:
-            transpose_into(self._matrix.fetch(samples, slice(first, stop)), out)
+            features, samples = (
+                slice(first, min(first + n_features, self.n_features)),
+                slice(0, self.n_samples),
+            )
+            if self._features_first:
+                values = self._matrix.fetch(features, samples)
+            else:
+                values = self._matrix.fetch(samples, features).T
+            values = values.astype(self.dtype, copy=False)
+            if self._matrix.in_memory:
+                values = values.view()
+                values.flags.writeable = False  # they may be the caller's
+            yield numeric_block(first, values)
 
     def _spilled_blocks(self, n_features: int) -> Iterator[ColumnBlock]:
         native = self._matrix.dtype.newbyteorder("=")
@@ -125,7 +119,7 @@ class MatrixSource:
                 stop = min(first + n_features, self.n_features)
                 values = np.empty((stop - first, self.n_samples), self.dtype)
                 spill.read(first, values)
-                yield _numeric(first, values)
+                yield numeric_block(first, values)
         finally:
             spill.close()
 
@@ -174,7 +168,3 @@ class MatrixSource:
 
     def close(self) -> None:
         self._matrix.close()
-
-
-def _numeric(first: int, values: np.ndarray) -> ColumnBlock:
-    return ColumnBlock(first, values, np.full(len(values), NUMERIC, np.uint8))

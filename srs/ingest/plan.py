@@ -21,7 +21,7 @@ NAME_MEM = 320  # a name as text in the source's header and ours, and packed (me
 SAMPLE_MEM = 32  # targets
 SAMPLE_ID_MEM = 160  # an id as text, and packed
 MAX_SPILL_FILES = 256  # of the writer, each with 64 KB of buffer
-CHUNK_COPIES = 3  # of a chunk while it is written: a part of it sorted, and tiled
+CHUNK_COPIES = 4  # of a chunk while it is written: a part of it sorted, two tiled
 BLOCK_BYTES = 256 * MB  # larger blocks gain nothing
 
 

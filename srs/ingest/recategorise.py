@@ -33,6 +33,8 @@ class Recategoriser:
         if not len(chosen):
             return block
         kinds, labels, values = block.kinds.copy(), dict(block.labels), float_values(block.values)
+        if not values.flags.writeable:
+            values = values.copy()
         kinds[chosen] = CATEGORICAL
         for i in chosen.tolist():
             labels[block.first + i] = self._renumber(block.first + i, values[i])

@@ -19,9 +19,9 @@ from scipy import sparse
 
 from srs.errors import SourceError
 from srs.ingest.arrays import check_shape
-from srs.ingest.block import ColumnBlock, Wanted, value_dtype
+from srs.ingest.block import ColumnBlock, Wanted, numeric_block, small_block, value_dtype
 from srs.ingest.transpose import pread_into
-from srs.store.layout import NUMERIC, Annotation
+from srs.store.layout import Annotation
 
 BAND_COPIES = 6  # of a band while it is turned: read, typed, sorted
 
@@ -65,23 +65,25 @@ class SparseSpill:
         self._file.write((turned.indices + np.int32(first_sample)).astype(np.int32).tobytes())
         self._file.write(turned.data.astype(self.dtype, copy=False).tobytes())
 
-    def read_into(self, first: int, out: np.ndarray) -> None:
-        """Fill `out` (k, n_samples), zero so far, with the features from `first` on."""
+    def read(self, first: int, n_lines: int, n_samples: int) -> SparseValues:
+        """The features from `first` on."""
         self._file.flush()
         fd = self._file.fileno()
+        values = SparseValues((n_lines, n_samples), self.dtype)
         for offset, n_features, n_items in self._bands:
-            n_here = min(len(out), n_features - first)
+            n_here = min(n_lines, n_features - first)
             if n_here <= 0:
                 continue
             starts = np.empty(n_here + 1, np.int64)
             pread_into(fd, starts, offset + 8 * first)
             samples = np.empty(starts[-1] - starts[0], np.int32)
-            values = np.empty(len(samples), self.dtype)
-            items = offset + 8 * (n_features + 1)
+            items = np.empty(len(samples), self.dtype)
+            begin = offset + 8 * (n_features + 1)
             if len(samples):
-                pread_into(fd, samples, items + 4 * int(starts[0]))
-                pread_into(fd, values, items + 4 * n_items + values.itemsize * int(starts[0]))
-            add_lines(out[:n_here], starts - starts[0], samples, values)
+                pread_into(fd, samples, begin + 4 * int(starts[0]))
+                pread_into(fd, items, begin + 4 * n_items + items.itemsize * int(starts[0]))
+            values.add(starts - starts[0], samples, items)
+        return values
 
     def close(self) -> None:
         self._file.close()
@@ -93,6 +95,34 @@ def add_lines(out, starts, places, values):  # type: ignore[no-untyped-def]
     for line in range(out.shape[0]):
         for i in range(starts[line], starts[line + 1]):
             out[line, places[i]] += values[i]
+
+
+class SparseValues:
+    """Values (k, n_samples) of a block, of which slices of features become arrays: so threads make
+    them where they are coded, in the cache, and zeros are never read from memory."""
+
+    def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+        self.shape, self.dtype, self.itemsize = shape, dtype, dtype.itemsize
+        self._parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def add(self, starts: np.ndarray, samples: np.ndarray, items: np.ndarray) -> None:
+        """Stored items of the first features: where each starts, samples, values to be added."""
+        self._parts.append((starts, samples, items))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, features: slice) -> np.ndarray:
+        first, stop, _ = features.indices(len(self))
+        out = np.zeros((stop - first, self.shape[1]), self.dtype)
+        for starts, samples, items in self._parts:
+            here = starts[first : stop + 1]
+            if len(here) > 1:
+                add_lines(out[: len(here) - 1], here, samples, items)
+        return out
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self[0 : len(self)], dtype)
 
 
 class SparseSource:
@@ -125,10 +155,11 @@ class SparseSource:
         self.record = record
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        n_features = small_block(n_features, self.n_samples * self.dtype.itemsize)
         if self._matrix.by_features:
             for first in range(0, self.n_features, n_features):
                 stop = min(first + n_features, self.n_features)
-                yield _numeric(first, self._read_features(first, stop))
+                yield numeric_block(first, self._read_features(first, stop))
             return
         spill = SparseSpill(self._wanted.folder, self.dtype)
         try:
@@ -136,19 +167,17 @@ class SparseSource:
                 spill.add(first_sample, band)
             for first in range(0, self.n_features, n_features):
                 n_here = min(n_features, self.n_features - first)
-                values = np.zeros((n_here, self.n_samples), self.dtype)
-                spill.read_into(first, values)
-                yield _numeric(first, values)
+                yield numeric_block(first, spill.read(first, n_here, self.n_samples))
         finally:
             spill.close()
 
-    def _read_features(self, first: int, stop: int) -> np.ndarray:
+    def _read_features(self, first: int, stop: int) -> SparseValues:
         starts = self._matrix.starts[first : stop + 1]
-        samples, values = self._read(int(starts[0]), int(starts[-1]), self.n_samples)
-        out = np.zeros((stop - first, self.n_samples), self.dtype)
-        add_lines(out, starts - starts[0], samples.astype(np.int32, copy=False),
-                  values.astype(self.dtype, copy=False))  # fmt: skip
-        return out
+        samples, items = self._read(int(starts[0]), int(starts[-1]), self.n_samples)
+        values = SparseValues((stop - first, self.n_samples), self.dtype)
+        values.add(starts - starts[0], samples.astype(np.int32, copy=False),
+                   items.astype(self.dtype, copy=False))  # fmt: skip
+        return values
 
     def _read(self, start: int, stop: int, n_places: int) -> tuple[np.ndarray, np.ndarray]:
         """Stored items with their positions checked: a wrong one would be written anywhere."""
@@ -181,7 +210,7 @@ class SparseSource:
         out = np.zeros((len(feature_ids), self.n_samples))
         if self._matrix.by_features:
             for i, feature_id in enumerate(feature_ids.tolist()):
-                out[i] = self._read_features(feature_id, feature_id + 1)[0]
+                out[i] = self._read_features(feature_id, feature_id + 1)[0:1][0]
             return out
         for first, band in self._bands():
             out[:, first : first + band.shape[0]] += band[:, feature_ids].toarray().T
@@ -204,7 +233,3 @@ def check_starts(matrix: Compressed, where: str) -> None:
     starts = matrix.starts
     if len(starts) != n_lines + 1 or starts[0] != 0 or (np.diff(starts) < 0).any():
         raise SourceError(f"{where} has line starts that do not fit its shape: it is damaged.")
-
-
-def _numeric(first: int, values: np.ndarray) -> ColumnBlock:
-    return ColumnBlock(first, values, np.full(len(values), NUMERIC, np.uint8))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from srs.errors import SourceError
-from srs.ingest.block import ColumnBlock, Source, Wanted
+from srs.ingest.block import ColumnBlock, Source, Wanted, small_block
 from srs.ingest.lines import (
     LineParser,
     TextLayout,
@@ -178,6 +178,7 @@ class TextTable:
     # -- as a Source ------------------------------------------------------------------------------
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        n_features = small_block(n_features, self.n_samples * self.dtype.itemsize)
         for first in range(0, self.n_features, n_features):
             values = np.empty((min(n_features, self.n_features - first), self.n_samples))
             self._spill.read(first, values)

@@ -31,6 +31,18 @@ def transpose_into(rows: np.ndarray, out: np.ndarray) -> None:
             out[c : c + TILE_FEATURES, r : r + TILE_SAMPLES] = tile.T
 
 
+def feature_major(values: np.ndarray) -> np.ndarray:
+    """The same features (k, n) C-contiguous and writeable, for which kernels are compiled: as they
+    are, or turned where samples are rows."""
+    if values.flags.carray:
+        return values
+    if values.flags.c_contiguous:
+        return values.copy()
+    turned = np.empty(values.shape, values.dtype)
+    transpose_into(values.T, turned)
+    return turned
+
+
 def pread_into(fd: int, out: np.ndarray, offset: int) -> None:
     """Fill a C-contiguous array from a file; EOFError when the file ends before."""
     view = out.reshape(-1).view(np.uint8).data

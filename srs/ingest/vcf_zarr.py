@@ -27,6 +27,13 @@ VARIANT_MEM = 400  # ids, contigs and positions as text while they become names
 @njit(nogil=True, cache=True)
 def count_alleles(calls, dosages):  # type: ignore[no-untyped-def]
     """dosages int8 (k, n) from calls int8 (k, n, ploidy): -1 is missing, -2 is fill."""
+    if calls.shape[2] == 2:  # nearly all; ten times faster without the inner loop
+        for v in range(calls.shape[0]):
+            for i in range(calls.shape[1]):
+                a, b = calls[v, i, 0], calls[v, i, 1]
+                unknown = (a == -1) | (b == -1) | ((a < -1) & (b < -1))
+                dosages[v, i] = NO_VALUE if unknown else (a > 0) + (b > 0)
+        return
     for v in range(calls.shape[0]):
         for i in range(calls.shape[1]):
             count, missing, filled = 0, False, 0

@@ -151,14 +151,14 @@ def _encode_all(
     with Encoder() as encoder, read_ahead(source.blocks(block_features)) as blocks:
         for block in blocks:
             block = prepare(block)
-            codes = encoder.encode(block, all_encoded, tally)
-            ids = np.arange(block.first, block.first + len(codes))
-            named = source.names
-            writer.add(ids, codes, None if named is None else named[ids[0] : ids[-1] + 1])
-            del block, codes
+            n_done = block.first + len(block.values)
+            for piece in encoder.encode(block, source.names, all_encoded, tally):
+                ids = np.arange(piece.first, piece.first + len(piece.codes))
+                writer.add(ids, piece.codes, piece.content)
+            del block, piece
             return_freed_mem()
             if on_progress is not None:
-                on_progress(int(ids[-1]) + 1, source.n_features)
+                on_progress(n_done, source.n_features)
     return all_encoded
 
 

@@ -14,6 +14,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,38 +26,13 @@ from zarr.codecs import BytesCodec, Crc32cCodec
 
 from srs.errors import StoreError
 from srs.store import layout
+from srs.store.content import Content
 from srs.store.layout import CATEGORICAL, MISSING, Annotation, Manifest, Target
 from srs.store.packing import tile_rows
 from srs.store.spill import CodeSpill
 from srs.tree.random import mix64
 
 LAST_CODE = 3  # largest that two bits hold; one less beside missing values
-
-
-@njit(nogil=True, cache=True)
-def _hash_rows(codes, salts, hashes):  # type: ignore[no-untyped-def]
-    """A 64-bit hash of each row of codes, started from its salt.
-
-    Four rows at a time: each step of a hash waits for the one before.
-    """
-    n_rows, n = codes.shape
-    prime = np.uint64(0x100000001B3)
-    h = np.empty(4, np.uint64)
-    for f in range(0, n_rows, 4):
-        for k in range(4):
-            h[k] = mix64(np.uint64(salts[min(f + k, n_rows - 1)]) + np.uint64(n))
-        h0, h1, h2, h3 = h[0], h[1], h[2], h[3]
-        last = n_rows - 1
-        a, b = codes[f], codes[min(f + 1, last)]
-        c, d = codes[min(f + 2, last)], codes[min(f + 3, last)]
-        for i in range(n):
-            h0 = (h0 ^ np.uint64(a[i])) * prime
-            h1 = (h1 ^ np.uint64(b[i])) * prime
-            h2 = (h2 ^ np.uint64(c[i])) * prime
-            h3 = (h3 ^ np.uint64(d[i])) * prime
-        h[0], h[1], h[2], h[3] = h0, h1, h2, h3
-        for k in range(min(4, n_rows - f)):
-            hashes[f + k] = mix64(h[k])
 
 
 @njit(nogil=True, cache=True)
@@ -94,29 +70,6 @@ def refuse_existing(path: Path | None, overwrite: bool) -> None:
         is_store = False
     if not is_store:
         raise StoreError(f"{path} is not a feature store and is not overwritten.")
-
-
-@njit(nogil=True, cache=True)
-def _count_codes(codes, feature_ids, shares, tops, missing):  # type: ignore[no-untyped-def]
-    """Of each feature: share of its most frequent code, missing values aside, in 255ths; its
-    largest code; whether any is missing."""
-    counts = np.empty((2, 256), np.int32)
-    n = codes.shape[1]
-    for f in range(codes.shape[0]):
-        counts[:] = 0
-        for i in range(0, n - 1, 2):  # two tables: equal neighbours would wait for one another
-            counts[0, codes[f, i]] += 1
-            counts[1, codes[f, i + 1]] += 1
-        if n % 2:
-            counts[0, codes[f, n - 1]] += 1
-        most, top = 0, 0
-        for c in range(MISSING):
-            count = counts[0, c] + counts[1, c]
-            most = max(most, count)
-            top = c if count else top
-        n_missing = counts[0, MISSING] + counts[1, MISSING]
-        shares[feature_ids[f]] = np.uint8(255 * most // max(n - n_missing, 1))
-        tops[f], missing[f] = top, n_missing > 0
 
 
 class StoreWriter:
@@ -163,21 +116,15 @@ class StoreWriter:
         except OSError as error:
             raise StoreError(f"{path} cannot be written: {error.strerror}.") from None
 
-    def add(self, feature_ids: np.ndarray, codes: np.ndarray, names: Sequence[str] | None) -> None:
-        """Take features: their ids, their codes (k, n_samples) and names (None: unnamed)."""
-        salts = np.zeros(len(codes), np.uint64)
-        if names is not None:
-            digests = (hashlib.blake2b(n.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-                       for n in names)  # fmt: skip
-            salts = np.frombuffer(b"".join(digests), np.uint64)
-        hashes = np.empty(len(codes), np.uint64)
-        _hash_rows(codes, salts, hashes)
+    def add(self, feature_ids: np.ndarray, codes: np.ndarray, content: Content) -> None:
+        """Take features: their ids, their codes (k, n_samples), and `look_at` these."""
+        ids, hashes = np.asarray(feature_ids, np.int64), content.hashes.copy()
         _spread_twins(self._keys, self._counts, hashes)
-        tops, missing = np.empty(len(codes), np.uint8), np.empty(len(codes), np.bool_)
-        _count_codes(codes, np.asarray(feature_ids, np.int64), self._top_shares, tops, missing)
-        self.any_missing = self.any_missing or bool(missing.any())
-        four = tops == LAST_CODE
-        rows = self._spill.pack(codes, bool((tops <= LAST_CODE - missing).all()))
+        self._top_shares[ids] = content.shares
+        self.any_missing = self.any_missing or bool(content.missing.any())
+        four = content.tops == LAST_CODE
+        few = bool((content.tops <= LAST_CODE - content.missing).all())
+        rows = self._spill.pack(codes, few)
         bucket = ((hashes >> np.uint64(32)) * np.uint64(self._n_buckets)) >> np.uint64(32)
         order = np.argsort(bucket, kind="stable")
         bounds = np.searchsorted(bucket[order], np.arange(self._n_buckets + 1))
@@ -186,15 +133,15 @@ class StoreWriter:
             if len(chosen):
                 self._spill.write(b, rows[chosen], four[chosen])
                 self._hashes[b].append(hashes[chosen])
-                self._ids[b].append(np.asarray(feature_ids, np.int64)[chosen])
+                self._ids[b].append(ids[chosen])
 
-    def _tiles(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Feature ids, rows and which have four levels, 64 at a time in the order of places.
+    def _in_places(self, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Feature ids, rows and which have four levels, `width` at a time in the order of places.
 
-        The last tile may have fewer ids; its rows are padded with MISSING.
+        The last may have fewer ids; its rows are padded with MISSING.
         """
-        rows = np.empty((layout.TILE, self._spill.row_bytes), np.uint8)
-        ids, four = np.empty(layout.TILE, np.int64), np.zeros(layout.TILE, bool)
+        rows = np.empty((width, self._spill.row_bytes), np.uint8)
+        ids, four = np.empty(width, np.int64), np.zeros(width, bool)
         n_filled = 0
         for b in range(self._n_buckets):
             if not self._ids[b]:
@@ -203,12 +150,12 @@ class StoreWriter:
             codes, fours = self._spill.read(b, len(bucket_ids))
             order = np.lexsort((bucket_ids, hashes))
             while len(order):
-                part = order[: layout.TILE - n_filled]
+                part = order[: width - n_filled]
                 here = slice(n_filled, n_filled + len(part))
                 np.take(codes, part, axis=0, out=rows[here])
                 ids[here], four[here] = bucket_ids[part], fours[part]
                 order, n_filled = order[len(part) :], n_filled + len(part)
-                if n_filled == layout.TILE:
+                if n_filled == width:
                     yield ids, rows, four
                     n_filled = 0
         if n_filled:
@@ -276,18 +223,27 @@ class StoreWriter:
         codes = _create_codes(group, self.n_features, self.n_samples, width, depth)
         feature_id = np.empty(self.n_features, np.int64)
         fours = np.zeros(layout.TILE * layout.count_tiles(self.n_features), bool)
-        chunk = np.empty((width // layout.TILE, self.n_samples, depth), np.uint8)
+        chunk, spare = (np.empty((width // layout.TILE, self.n_samples, depth), np.uint8)
+                        for _ in range(2))  # fmt: skip
         n_written = 0
-        for ids, rows, four in self._tiles():
-            at = n_written % width // layout.TILE
-            (tile_rows if self._spill.packed else _turn_rows)(rows, chunk[at])
-            feature_id[n_written : n_written + len(ids)] = ids
-            fours[n_written : n_written + len(ids)] = four
-            n_written += len(ids)
-            if at + 1 == len(chunk) or n_written == self.n_features:
-                chunk[at + 1 :] = MISSING
-                self._write_chunk(codes, (n_written - 1) // width, chunk)
-                digest.update(chunk.data)
+        # The digest of a chunk takes longer than filling and writing the next one.
+        with ThreadPoolExecutor(2, "srs-write") as pool:
+            leaving: list[Future[None]] = []
+            for ids, rows, four in self._in_places(width):
+                for at in range(len(chunk)):
+                    here = rows[at * layout.TILE : (at + 1) * layout.TILE]
+                    (tile_rows if self._spill.packed else _turn_rows)(here, chunk[at])
+                feature_id[n_written : n_written + len(ids)] = ids
+                fours[n_written : n_written + len(ids)] = four
+                n_written += len(ids)
+                for done in leaving:
+                    done.result()
+                number = (n_written - 1) // width
+                leaving = [pool.submit(digest.update, chunk.data)]
+                leaving.append(pool.submit(self._write_chunk, codes, number, chunk))
+                chunk, spare = spare, chunk
+            for done in leaving:
+                done.result()
         if n_written != self.n_features:
             raise StoreError(f"{n_written} of {self.n_features} features were written.")
         if fours.any() and self._spill.packed:

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import srs
 from srs.ingest.encode import encode_numeric
 from srs.store.layout import MISSING
 from tests.reference.encode_twin import encode_twin
@@ -38,6 +39,53 @@ def test_kernel_equals_its_twin(values):
         assert levels == n_expected
 
 
+def kinds_of_columns(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
+    """What data may look like, and what sorting by places must get right."""
+    normal = rng.standard_normal(n)
+    near = 1 + np.finfo(float).eps * rng.integers(0, 4 * n, n)  # neighbours of 1, and far from all
+    near[0] = 1e300
+    columns = {
+        "smooth": normal,
+        "ties": np.round(normal, 2),
+        "magnitudes": np.exp(30 * normal),
+        "an outlier": np.append(normal[1:], 1e30),
+        "two outliers": np.concatenate([normal[2:], [-1e30, 1e30]]),
+        "one place": near,
+        "range beyond floats": normal * (np.finfo(np.float64).max / 10),
+        "denormal": 5e-324 * rng.integers(-1000, 1000, n),
+        "denormal32": 1e-45 * rng.integers(-1000, 1000, n),
+        "infinite": np.where(rng.random(n) < 0.3, np.inf, normal),
+        "both infinite": np.where(rng.random(n) < 0.5, np.inf, -np.inf),
+        "zeros of both signs": np.where(rng.random(n) < 0.5, -0.0, 0.0),
+        "zeros among infinite": rng.choice([-0.0, 0.0, np.inf, 1e-3], n),
+        "many zeros": np.where(rng.random(n) < 0.9, 0.0, normal),
+        "counts": rng.poisson(3.0, n).astype(float),
+        "many counts": rng.poisson(4000.0, n).astype(float),
+        "bytes": rng.integers(0, 256, n).astype(float),
+        "bytes but one": rng.integers(0, 255, n).astype(float),
+        "signed": rng.integers(-3, 3, n).astype(float),
+        "whole then half": np.append(np.arange(n - 1) % 7, 0.5),
+        "constant": np.full(n, 0.1),
+        "missing": np.full(n, np.nan),
+        "almost all missing": np.append(np.full(n - 1, np.nan), 0.5),
+    }
+    some = {f"{name}, some missing": np.where(rng.random(n) < 0.2, np.nan, column)
+            for name, column in columns.items()}  # fmt: skip
+    return columns | some
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [3, 90, 700, 5000])
+def test_kinds_of_columns(n, dtype, global_random_seed):
+    """5,000 samples have places of three bytes."""
+    columns = kinds_of_columns(np.random.default_rng(global_random_seed), n)
+    with np.errstate(over="ignore"):
+        values = np.stack(list(columns.values())).astype(dtype)
+    codes, n_levels = encode_numeric(values)
+    for name, row, code, levels in zip(columns, values, codes, n_levels, strict=True):
+        assert (code.tolist(), levels) == encode_twin(row.tolist()), name
+
+
 @given(hnp.arrays(DTYPES, hnp.array_shapes(min_dims=2, max_dims=2, max_side=40)))
 def test_arbitrary_values(values):
     codes, n_levels = encode_numeric(values)
@@ -67,3 +115,22 @@ def test_bins_of_distinct_values_are_nearly_equal(n_samples, global_random_seed)
     sizes = np.bincount(codes[0])
     assert n_levels[0] == 255
     assert sizes.max() - sizes.min() <= 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("names", "fingerprint"),
+    [
+        (None, "6aba7683507048d78ae93061324cb77a"),
+        ([f"gene {i}" for i in range(40)], "43a54b67d83a9bc140e6a5574de41aea"),
+    ],
+)
+def test_stores_are_those_of_the_first_encoder(dtype, names, fingerprint):
+    """Written down before values were sorted by their places: checkpoints name fingerprints."""
+    values = (np.arange(300 * 40) * 7919 % 10_007).reshape(300, 40) / 64.0
+    values[:, 10:20] %= 7
+    values[:, 20:25] //= 100
+    values[:, 5] = np.exp(values[:, 5] / 2)
+    values[::17, 3::4] = np.nan
+    store = srs.ingest(values.astype(dtype), target=np.arange(300) % 2, names=names)
+    assert store.fingerprint == fingerprint

@@ -5,9 +5,13 @@ import os
 import subprocess
 import sys
 
+import nibabel
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import zarr
 from bed_reader import create_bed
 from scipy import sparse
 
@@ -66,11 +70,64 @@ def write_hdf5(path):
     return [6000, 10_000]
 
 
+def write_vcf_zarr(path):
+    """240 million alleles."""
+    calls = (np.random.default_rng(0).random((500, 6000, 2)) < 0.3).astype(np.int8)
+    group = zarr.create_group(path)
+    array = group.create_array("call_genotype", shape=(20_000, 6000, 2), chunks=(500, 6000, 2),
+                               dtype="i1")  # fmt: skip
+    for first in range(0, 20_000, 500):
+        array[first : first + 500] = np.roll(calls, first, axis=1)
+    group.create_array("variant_contig", data=np.zeros(20_000, np.int8))
+    group.create_array("variant_position", data=np.arange(20_000, dtype=np.int32))
+    for name, texts in (("contig_id", ["1"]), ("sample_id", [f"s{i}" for i in range(6000)])):
+        group.create_array(name, data=np.array(texts, np.dtypes.StringDType()))
+    return [6000, 20_000]
+
+
+def write_libsvm(path):
+    """4.2 million items of 29 million values, 235 MB dense."""
+    rows = [" ".join(f"{7 * k + i % 7 + 1}:{k * i % 17 + 1}" for k in range(700)) for i in range(7)]
+    path.write_text("".join(f"{i % 2} {rows[i % 7]}\n" for i in range(6000)))
+    return [6000, 4900]
+
+
+def write_arff(path):
+    """90 MB of text, 96 MB as numbers."""
+    values = np.random.default_rng(0).standard_normal((50, 4000)).round(4)
+    rows = [",".join(map(str, row)) for row in values.tolist()]
+    with path.open("w") as file:
+        file.write("@relation r\n")
+        file.writelines(f"@attribute g{i} numeric\n" for i in range(4000))
+        file.write("@data\n")
+        file.writelines(rows[i % 50] + "\n" for i in range(3000))
+    return [3000, 4000]
+
+
+def write_parquet(path):
+    """240 MB as numbers."""
+    values = np.random.default_rng(0).standard_normal((100, 6000), dtype=np.float32)
+    columns = {f"g{i}": np.roll(values[i % 100], i) for i in range(10_000)}
+    pq.write_table(pa.table(columns), path)
+    return [6000, 10_000]
+
+
+def write_nifti(path):
+    """1000 images of 64,000 voxels, 256 MB as floats."""
+    images = np.random.default_rng(0).normal(1000, 50, size=(40, 40, 40, 20)).astype(np.int16)
+    nibabel.Nifti1Image(np.tile(images, 50), np.eye(4)).to_filename(path)
+    return [1000, 64_000]
+
+
+FORMATS = {
+    "x.bed": write_bed, "x.h5ad": write_sparse, "x.npz": write_npz, "x.h5": write_hdf5,
+    "x.vcz": write_vcf_zarr, "x.libsvm": write_libsvm, "x.arff": write_arff,
+    "x.parquet": write_parquet, "x.nii": write_nifti,
+}  # fmt: skip
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "write"),
-    [("x.bed", write_bed), ("x.h5ad", write_sparse), ("x.npz", write_npz), ("x.h5", write_hdf5)],
-)
+@pytest.mark.parametrize(("name", "write"), FORMATS.items())
 def test_peak_memory_of_ingest(name, write, tmp_path):
     shape = write(tmp_path / name)
     done = subprocess.run(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from srs.errors import MemoryBudgetError
 from srs.ingest.block import Wanted
 from srs.ingest.sources import open_source
-from srs.ingest.transpose import FeatureSpill, transpose_into
+from srs.ingest.transpose import FeatureSpill, feature_major, transpose_into
 from tests.ingest import make
 
 
@@ -25,7 +25,6 @@ def read_all(source, block_features: int) -> np.ndarray:
         blocks = list(source.blocks(block_features))
     firsts = np.cumsum([0, *(len(block.values) for block in blocks)])
     assert [block.first for block in blocks] == firsts[:-1].tolist()
-    assert all(block.values.flags.c_contiguous for block in blocks)
     assert max(len(block.values) for block in blocks) <= block_features
     return np.concatenate([block.values for block in blocks]).T
 
@@ -36,6 +35,17 @@ def test_tiles_equal_a_plain_transpose(n_rows, n_columns, dtype):
     out = np.empty((n_columns, n_rows), np.float64)
     transpose_into(rows, out)
     np.testing.assert_array_equal(out, rows.T)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i1"])
+def test_kernels_get_features_in_order_and_writeable(dtype):
+    rows = np.arange(70 * 90).reshape(70, 90).astype(dtype)
+    fixed = np.ascontiguousarray(rows.T)
+    fixed.flags.writeable = False
+    for values in (rows.T, rows.T.copy(), fixed, rows.T[3:50], rows.T[::2]):
+        given = feature_major(values)
+        assert given.flags.carray
+        np.testing.assert_array_equal(given, values)
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=6), st.integers(1, 12), st.data())

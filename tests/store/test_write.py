@@ -6,6 +6,7 @@ import zarr
 
 from srs.errors import StoreError
 from srs.store import NUMERIC, open_store
+from srs.store.content import look_at
 from srs.store.writer import StoreWriter
 
 
@@ -14,7 +15,7 @@ def write(path, codes, *, memory=1 << 30, batches=1, overwrite=False, order=None
     order = np.arange(n_features) if order is None else order
     with StoreWriter(path, n_samples, n_features, memory, overwrite) as writer:
         for ids in np.array_split(order, batches):
-            writer.add(ids, codes[ids], None)
+            writer.add(ids, codes[ids], look_at(codes[ids], None))
         writer.finish(
             kinds=np.full(n_features, NUMERIC), n_levels=np.full(n_features, 9), names=None,
             sample_ids=None, labels={}, targets=[], source={}, notices=[], srs_version="test",
