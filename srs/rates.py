@@ -25,7 +25,7 @@ def q_values(p_values: np.ndarray, n: int | None = None) -> np.ndarray:
 
     >>> import numpy as np
     >>> q_values(np.array([0.001, 0.2, 1.0])).round(3).tolist()
-    [0.003, 1.0, 1.0]
+    [0.003, 0.3, 1.0]
     """
     n = len(p_values) if n is None else n
     ordered = p_values[p_values < 1.0]  # the others have a rate of 1 at any rank

@@ -28,6 +28,8 @@ QUIET = {
     "distributed.worker.memory.monitor-interval": "1s",
 }
 
+log = logging.getLogger("srs")
+
 
 def connect(address: str, tls: Path | None = None) -> Client:
     """A client of the scheduler at `address`, such as tcp://10.0.0.1:8786."""
@@ -78,17 +80,26 @@ def open_cluster(
 ) -> Iterator[Client]:
     """Worker processes on this machine, ended when they are not needed any more."""
     limit = 0 if worker_mem is None else int(LIMIT_FACTOR * worker_mem)
-    with (
-        dask.config.set(QUIET),
-        LocalCluster(
+    with dask.config.set(QUIET):
+        cluster = LocalCluster(
             n_workers=n_workers, threads_per_worker=threads, processes=True, memory_limit=limit,
             host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
             preload=["srs.executors.undisturbed"], security=read_security(tls),
             protocol=None if tls is None else "tls",
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):  # fmt: skip
-        yield client
+        )  # fmt: skip
+        try:
+            with Client(cluster, set_as_default=False) as client:
+                yield client
+        finally:
+            _close(cluster)
+
+
+def _close(cluster: LocalCluster) -> None:
+    """Stop the workers. A run that has its result does not fail because one is slow to leave."""
+    try:
+        cluster.close()
+    except TimeoutError:
+        log.warning("a Dask worker did not end in time; it ends with this process.")
 
 
 def check_limits(client: Client, worker_mem: int | None) -> None:

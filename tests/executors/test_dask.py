@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from distributed import LocalCluster
 
 import srs
 from srs.errors import ClusterError, InputError, SettingsError, StoreError
 from srs.executors import LocalExecutor, open_executor
 from srs.executors.dask import DaskExecutor
+from srs.executors.launch import open_cluster
 from tests.cli.conftest import run_srs
 from tests.cli.test_commands import outcome
 from tests.executors.conftest import SETTINGS, outcome_bytes, running_cluster
@@ -301,3 +303,17 @@ def test_dask_is_not_imported_without_need(chunky: Path):
         "assert 'distributed' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code, str(chunky)], check=True)
+
+
+def test_a_worker_that_is_slow_to_leave_costs_no_result(monkeypatch, caplog):
+    """Guards a finished run: a nanny on a starved machine took longer than Dask waits."""
+    closed = LocalCluster.close
+
+    def close_late(cluster):
+        closed(cluster)
+        raise TimeoutError
+
+    monkeypatch.setattr(LocalCluster, "close", close_late)
+    with open_cluster(1, 1, None) as client:
+        assert client.submit(sum, (1, 2)).result() == 3
+    assert "did not end in time" in caplog.text
