@@ -15,7 +15,7 @@ from tests.planted import make_planted
 
 @pytest.fixture
 def store(tmp_path):
-    X, y = make_planted(n=300, p=3_500)
+    X, y = make_planted(n=300, p=8_000)
     return srs.ingest(X, tmp_path / "s.zarr", target=y)
 
 
@@ -27,14 +27,14 @@ def test_a_plan_is_what_the_run_does(store):
     assert planned.projected_mem == result.document["measured"]["projected_mem"]
     assert planned.trees_a_pass == pytest.approx(result.n_trees / result.n_passes)
     assert result.n_trees >= planned.least_trees
-    assert planned.bytes_a_pass >= 300 * 3_500
+    assert planned.bytes_a_pass >= 300 * 8_000
     assert planned.seconds > planned.seconds_a_pass > planned.seconds_a_tree / 2 > 0
 
 
 def test_expected_trees_are_those_of_the_theory(store):
     planned = srs.plan(store)
     q = planned.subspace_size
-    assert planned.expected_trees("chain", 4) == expected_iterations("chain", 3_500, q, 4, True)
+    assert planned.expected_trees("chain", 4) == expected_iterations("chain", 8_000, q, 4, True)
     assert planned.expected_trees("chain", 4, sequential=False) > 10 * planned.expected_trees(
         "chain", 4
     )
@@ -59,6 +59,6 @@ def test_on_the_command_line(store):
         assert word in text
     raw = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True).stdout
     document = json.loads(raw)
-    assert document["n_features"] == 3_500
+    assert document["n_features"] == 8_000
     assert document["expected_trees"]["clique"]["not carried"] > 1_000
     assert np.isfinite(document["seconds"])
