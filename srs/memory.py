@@ -28,7 +28,7 @@ HELD_RESULTS = 3  # results of one thread that wait in its worker to be fetched
 DEFAULT_MEM = 2 * 10**9  # where nothing is said; fixed, so that answers do not depend on the day
 SLAB_SUBSPACES = 4  # subspaces that one slab is cut into; fewer if a round has fewer trees
 MIN_SUBSPACE, MAX_SUBSPACE = 250, 10_000
-FEW_FEATURES = 64  # up to which every tree sees all of them
+SEEN_WHOLE = 64  # up to which every tree sees all of them
 SUBSPACE_SHARE = 10  # a subspace is a tenth of the features, between the two
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
@@ -253,7 +253,7 @@ def plan_shape(
         _refuse_above(projected_mem(shape, 1), allowed_mem, what)
         return shape
     least = min(MIN_SUBSPACE, -(-n_features // 3))
-    if n_features <= FEW_FEATURES:
+    if n_features <= SEEN_WHOLE:
         least = n_features
     q = min(MAX_SUBSPACE, max(least, n_features // SUBSPACE_SHARE))
     while q > least and projected_mem(shape_of(q), 2) > allowed_mem:
