@@ -15,6 +15,7 @@ NAMES = (
     "store_chunks",
     "madelon",
     "verdict",
+    "pairs",
     "calibration",
     "planning",
     "million",
