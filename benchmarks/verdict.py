@@ -20,6 +20,7 @@ from benchmarks.measure import Line, reference_folder, temporary_folder, write_c
 
 N_SEEDS = int(os.environ.get("SRS_BENCH_SEEDS", "20"))
 MILLION_SEEDS = 3
+GOLUB_SEEDS = 5
 Made = tuple[np.ndarray, np.ndarray, np.ndarray]  # X, y, ids of the relevant features
 
 
@@ -143,18 +144,22 @@ def _golub() -> Iterator[Line]:
     p_values = mannwhitneyu(wide[y == 1], wide[y != 1]).pvalue
     chosen = np.flatnonzero(false_discovery_control(p_values) <= 0.1)
     n_genes, n_copies = (chosen < X.shape[1]).sum(), (chosen >= X.shape[1]).sum()
-    result = srs.select(srs.ingest(wide, target=y), seed=0)
-    ranked = np.argsort(result.features.p_value.to_numpy(), kind="stable")
-    false = np.cumsum(ranked >= X.shape[1]) / np.arange(1, len(ranked) + 1)
-    cut = np.flatnonzero(false <= n_copies / len(chosen))[-1] + 1
-    ours = int((ranked[:cut] < X.shape[1]).sum())
-    found = result.relevant_ids
+    store = srs.ingest(wide, target=y)
+    ours, own = [], []
+    for seed in range(GOLUB_SEEDS):
+        result = srs.select(store, seed=seed)
+        ranked = np.argsort(result.features.p_value.to_numpy(), kind="stable")
+        false = np.cumsum(ranked >= X.shape[1]) / np.arange(1, len(ranked) + 1)
+        cut = np.flatnonzero(false <= n_copies / len(chosen))[-1] + 1
+        ours.append(int((ranked[:cut] < X.shape[1]).sum()))
+        found = result.relevant_ids
+        own.append(((found < X.shape[1]).sum(), (found >= X.shape[1]).sum()))
+    genes, permuted = np.median(own, axis=0)
     yield Line(
-        "golub with 12,871 permuted columns, genes at the same share",
-        f"{ours} against {n_genes} (at its own rate {(found < X.shape[1]).sum()} and "
-        f"{(found >= X.shape[1]).sum()} permuted)",
+        f"golub with 12,871 permuted columns, {GOLUB_SEEDS} seeds, genes at the same share",
+        f"{_spread(ours)} against {n_genes} (at its own rate {genes:g} and {permuted:g} permuted)",
         "at least as many as Mann-Whitney with BH",
-        ours >= n_genes,
+        bool(np.median(ours) >= n_genes),
     )
 
 

@@ -32,7 +32,7 @@ from srs.tree import Tree, save_trees
 
 ROUND_TREES = 16  # fewest trees between two looks at the evidence where nothing is said
 PAPER_TREES = 1_000  # iterations of paper mode where no limit is given
-STABLE_SHARE = 0.01  # of the relevant set, that may change in a round that counts as unchanged
+STABLE_SHARE = 0.005  # of the relevant set, that may change in a round that counts as unchanged
 CHECKPOINT_SECONDS = 5.0  # between two checkpoints within a round
 SYNC_SHARE = 0.05  # of the time may be spent on syncing them to the disk
 
