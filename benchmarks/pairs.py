@@ -24,20 +24,18 @@ SIZES = (10_000, 14_000, 20_000, 28_000, 40_000, 56_000)
 N_SAMPLES, SECONDS, THREADS = 2_000, 600.0, 2
 
 
-class FoundError(Exception):
-    """All that was looked for is in the relevant set."""
-
-
 class SearchingRun(Run):
-    """A run that ends as soon as it has found what is looked for."""
+    """A run that ends as soon as what is looked for is in the relevant set."""
 
     sought: np.ndarray
 
-    def _look(self) -> None:
-        super()._look()
+    @property
+    def is_found(self) -> bool:
         found = self.context.store.feature_ids[self.state.relevant]
-        if np.isin(self.sought, found).all():
-            raise FoundError
+        return bool(np.isin(self.sought, found).all())
+
+    def _stop_reason(self) -> str | None:
+        return "found" if self.is_found else super()._stop_reason()
 
 
 def run() -> Iterator[Line]:
@@ -50,18 +48,14 @@ def run() -> Iterator[Line]:
         search = SearchingRun(with_resident_codes(context, THREADS), LocalExecutor(THREADS))
         search.sought = pair
         start = perf_counter()
-        try:
-            search.run()
-            is_found = False
-        except FoundError:
-            is_found = True
+        search.run()
         n_false = int((~np.isin(context.store.feature_ids[search.state.relevant], pair)).sum())
         yield Line(
             f"XOR pair among {n_features:,}, N = {N_SAMPLES:,}",
-            f"{'found' if is_found else 'not found'} after {perf_counter() - start:.0f} s, "
+            f"{'found' if search.is_found else 'not found'} after {perf_counter() - start:.0f} s, "
             f"{search.state.n_trees:,} trees, {n_false} false",
         )
-        if not is_found:
+        if not search.is_found:
             break
         largest = n_features
     yield Line(f"the largest that is found in {SECONDS:.0f} s", f"{largest:,} features")
