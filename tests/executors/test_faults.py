@@ -30,7 +30,7 @@ pytestmark = pytest.mark.fault
 @pytest.mark.parametrize("n_kills", [3, pytest.param(20, marks=pytest.mark.long)])
 def test_workers_are_killed_in_the_middle_of_tasks(chunky, n_kills):
     killed: list[int] = []
-    settings = {**SETTINGS, "max_passes": 4 * n_kills}
+    settings = {**SETTINGS, "max_passes": 10 * n_kills}
     undisturbed = outcome_bytes(srs.select(chunky, **settings))
     with running_cluster(2) as client:
 
