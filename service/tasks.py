@@ -30,8 +30,6 @@ log = logging.getLogger("service")
 Task = Mapping[str, Any]
 Report = Callable[[Mapping[str, Any]], None]
 
-# Imported by the template process, so that children start with them.
-PRELOADED = (srs.select, srs.explain, srs.plan, srs.check, srs.open_store, srs.load_result)
 SECONDS_BETWEEN_REPORTS = 0.25
 MAX_CLASSES = 1_000
 SPARE_MEM = 3 << 29  # of the interpreter, its libraries and their threads

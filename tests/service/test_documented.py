@@ -70,8 +70,8 @@ def test_sql_is_in_the_job_store_only():
 ROOMS = (
     "settings", "errors", "jobs", "layout", "logs", "protocol", "addresses", "cursors", "metrics",
     "rates", "job_store", "schemas", "children", "fetching", "store_checks", "sources", "tables",
-    "tasks", "tokens", "auth", "clusters", "datasets", "exports", "hub", "problems", "middleware",
-    "runner", "submission", "uploads", "webhooks", "routes", "app",
+    "tasks", "template", "tokens", "auth", "clusters", "datasets", "exports", "hub", "problems",
+    "middleware", "runner", "submission", "uploads", "webhooks", "routes", "app",
 )  # fmt: skip
 
 
