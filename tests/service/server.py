@@ -53,6 +53,7 @@ class Server:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.key = ""
+        self.printed: list[str] = []  # by the last start
         self._process: subprocess.Popen[str] | None = None
         self._log = folder / "log"
         self._env = {
@@ -69,7 +70,9 @@ class Server:
                 stdout=subprocess.PIPE, stderr=log,
             )  # fmt: skip
         assert self._process.stdout is not None
+        self.printed = []
         for line in self._process.stdout:
+            self.printed.append(line.rstrip("\n"))
             if match := re.search(r"srs_[0-9a-f]{12}_\S+", line):
                 self.key = match[0]
             if line.startswith(("API key", "keys")):
