@@ -5,6 +5,7 @@ ServiceError                its text may be shown to users as it is
 ├── NotAllowed         403  the key lacks a scope
 ├── NotFound           404  there is no such thing, or it is another user's
 ├── NotAcceptable      406  none of the forms that the client accepts
+├── TooSlow            408  the client sent nothing for too long
 ├── Conflict           409  the thing is in a state that does not allow it
 ├── TooLarge           413  more bytes than allowed
 ├── UnsupportedType    415  the body is not of a type that is read
@@ -71,6 +72,10 @@ class NotFound(ServiceError):
 
 class NotAcceptable(ServiceError):
     status, code, title = 406, "not-acceptable", "None of the accepted forms is available"
+
+
+class TooSlow(ServiceError):
+    status, code, title = 408, "too-slow", "The client sent nothing for too long"
 
 
 class Conflict(ServiceError):
