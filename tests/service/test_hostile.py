@@ -237,10 +237,13 @@ def test_names_of_features_are_defused(client):
 
 
 def test_what_the_framework_answers_is_a_problem_too(client):
-    check_problem(client.get("/nothing"), 404)
+    known = check_problem(client.get(f"/v1/jobs/j_{'0' * 32}"), 404)
+    for path in ("/nothing", "/v1/nothing", "/page/nothing.js", "/v1/jobs/"):
+        found = check_problem(client.get(path), 404)
+        assert (found["type"], found["title"]) == (known["type"], known["title"])
     check_problem(client.get("/v1/jobs/j_1"), 422)
     answer = client.put("/v1/jobs", json={})
-    check_problem(answer, 405)
+    assert check_problem(answer, 405)["detail"] == "this path takes GET, POST."
     assert set(answer.headers["allow"].split(", ")) >= {"GET", "POST"}
     check_problem(client.get("/v1/jobs", params={"limit": "0"}), 422)
     check_problem(client.get("/v1/jobs", params={"limit": "x"}), 422)
