@@ -1,8 +1,9 @@
 """Work in processes of their own: a crash, a kill or a leak there does not reach the service.
 
-A template process has imported what jobs need (seconds, once); each child is forked from it in
-some milliseconds and ends after one task. A child tells its parent what happens as JSON lines over
-a pipe; when the pipe closes because the service is gone, the child ends at once.
+A template process has imported and loaded what jobs need (see `template`: seconds, once); each
+child is forked from it in some milliseconds and ends after one task. A child tells its parent what
+happens as JSON lines over a pipe; when the pipe closes because the service is gone, the child ends
+at once.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from service.errors import DoesNotFit, Invalid, TooMany, Unavailable
 
 _template = multiprocessing.get_context("forkserver")
 # A child imports the module of the program again, `srs serve`: it finds it imported.
-_template.set_forkserver_preload(["service.tasks", "srs.cli.app"])
+_template.set_forkserver_preload(["service.template", "srs.cli.app"])
 
 
 def start_template() -> None:

@@ -4,7 +4,9 @@ ServiceError                its text may be shown to users as it is
 ├── NotAuthenticated   401  no key, or one that does not count
 ├── NotAllowed         403  the key lacks a scope
 ├── NotFound           404  there is no such thing, or it is another user's
+├── WrongMethod        405  the path is there, and not for this
 ├── NotAcceptable      406  none of the forms that the client accepts
+├── TooSlow            408  the client sent nothing for too long
 ├── Conflict           409  the thing is in a state that does not allow it
 ├── TooLarge           413  more bytes than allowed
 ├── UnsupportedType    415  the body is not of a type that is read
@@ -69,8 +71,19 @@ class NotFound(ServiceError):
     status, code, title = 404, "not-found", "There is no such thing"
 
 
+class WrongMethod(ServiceError):
+    status, code, title = 405, "wrong-method", "The path does not take this method"
+
+    def __init__(self, allowed: str) -> None:
+        super().__init__(f"this path takes {allowed}.", headers={"Allow": allowed})
+
+
 class NotAcceptable(ServiceError):
     status, code, title = 406, "not-acceptable", "None of the accepted forms is available"
+
+
+class TooSlow(ServiceError):
+    status, code, title = 408, "too-slow", "The client sent nothing for too long"
 
 
 class Conflict(ServiceError):

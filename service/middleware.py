@@ -11,12 +11,14 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.errors import ServiceError, TooLarge, UnsupportedType
+from service.errors import ServiceError, TooLarge, TooSlow, UnsupportedType
 from service.metrics import Metrics
 from service.problems import make_problem, of_service_error
 from service.settings import Settings
@@ -38,10 +40,6 @@ POLICY = (
     b"data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; "
     b"frame-ancestors 'none'"
 )
-
-
-class ClientTooSlow(ServiceError):
-    status, code, title = 408, "too-slow", "The client sent nothing for too long"
 
 
 class Guard:
@@ -136,9 +134,13 @@ class _Exchange:
 
     async def _read_body(self) -> bytes:
         """A JSON body, whole: it is small, and the framework would hide why it did not come."""
+        async with self._in_time():
+            return await self._gather()
+
+    async def _gather(self) -> bytes:
         parts = []
         while True:
-            message = await self._receive_in_time()
+            message = await self._receive()
             if message["type"] == "http.disconnect":
                 raise ClientDisconnect
             parts.append(message.get("body", b""))
@@ -154,15 +156,17 @@ class _Exchange:
             return {"type": "http.request", "body": body, "more_body": False}
         if self.status or not self._is_upload:
             return await self._receive()
-        return await self._receive_in_time()
+        async with self._in_time():  # the next part of an upload
+            return await self._receive()
 
-    async def _receive_in_time(self) -> Message:
-        """The next part of a body; a client that stalls is given up."""
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        """A client that stalls is given up."""
         try:
             async with asyncio.timeout(self._settings.request_seconds):
-                return await self._receive()
+                yield
         except TimeoutError:
-            raise ClientTooSlow("the body did not arrive in time.") from None
+            raise TooSlow("the body did not arrive in time.") from None
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import compile_path
 
-from service.errors import TYPE_PREFIX, ServiceError
+from service.errors import TYPE_PREFIX, NotFound, ServiceError, WrongMethod
 
 log = logging.getLogger("service")
 
@@ -76,13 +76,16 @@ def _validation_error(request: Request, error: RequestValidationError) -> Respon
 
 
 def _http_error(request: Request, error: HTTPException) -> Response:
-    phrase = HTTPStatus(error.status_code).phrase
-    headers = dict(error.headers or {})
+    """Refusals of the framework: a path or a method that no route has."""
+    if error.status_code == 404:
+        return _service_error(request, NotFound("there is nothing at this path."))
     if error.status_code == 405:
-        headers["Allow"] = ", ".join(sorted(_methods_of(request))) or headers.get("Allow", "")
+        methods = ", ".join(sorted(_methods_of(request))) or (error.headers or {}).get("Allow", "")
+        return _service_error(request, WrongMethod(methods))
+    phrase = HTTPStatus(error.status_code).phrase
     return make_problem(
         error.status_code, phrase.lower().replace(" ", "-"), phrase, _clean(str(error.detail)),
-        request_id_of(request), headers,
+        request_id_of(request), error.headers,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""HTTP connections of clients that are not endlessly slow: a request's head must come in time.
+"""HTTP connections: a request's head must come in time, and what is no HTTP gets a problem, too.
 
 Bodies are timed in `middleware`; between requests uvicorn's own limit holds.
 """
@@ -6,9 +6,12 @@ Bodies are timed in `middleware`; between requests uvicorn's own limit holds.
 from __future__ import annotations
 
 import asyncio
+import secrets
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from service.problems import make_problem
 
 
 class PatientProtocol(H11Protocol):
@@ -31,6 +34,19 @@ class PatientProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002
+        """Answer to bytes that are no request; the application never sees them."""
+        request_id = secrets.token_hex(8)
+        problem = make_problem(
+            400, "malformed", "The request cannot be read",
+            "these bytes are no HTTP request, or its head is too long.", request_id,
+            {"Connection": "close", "X-Request-ID": request_id},
+        )  # fmt: skip
+        head = h11.Response(status_code=400, headers=problem.raw_headers, reason=b"Bad Request")
+        for event in (head, h11.Data(data=bytes(problem.body)), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def _start(self) -> None:
         self._timer = self.loop.call_later(self.head_seconds, self.transport.close)

@@ -66,6 +66,7 @@ class Runner:
         self._library = library
         self._attempts: list[Attempt] = []
         self._wake_in, self._wake_out = Pipe(duplex=False)
+        os.set_blocking(self._wake_out.fileno(), False)  # nobody reads where nothing runs
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="runner", daemon=True)
         self._next_claim = self._next_beat = self._next_tidying = 0.0
@@ -77,7 +78,7 @@ class Runner:
     def wake(self) -> None:
         """There may be a job to take, or one to cancel."""
         self._next_claim = self._next_beat = 0.0
-        with contextlib.suppress(OSError):  # shutting down
+        with contextlib.suppress(OSError):  # shutting down, or full: it wakes anyway
             self._wake_out.send_bytes(b"")
 
     def stop(self) -> None:

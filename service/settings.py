@@ -105,7 +105,9 @@ class Settings(BaseSettings):
     max_streams: int = Field(1_000, ge=1, description="event streams open at once")
     max_streams_per_user: int = Field(600, ge=1, description="event streams of one user")
     request_seconds: float = Field(
-        20.0, gt=0, description="pause of a client within a body after which it is given up"
+        20.0,
+        gt=0,
+        description="time for a head, a JSON body, or the next part of an upload to come",
     )
     idempotency_days: float = Field(30.0, gt=0, description="life of idempotency keys")
 

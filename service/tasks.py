@@ -30,9 +30,8 @@ log = logging.getLogger("service")
 Task = Mapping[str, Any]
 Report = Callable[[Mapping[str, Any]], None]
 
-# Imported by the template process, so that children start with them.
-PRELOADED = (srs.select, srs.explain, srs.plan, srs.check, srs.open_store, srs.load_result)
 SECONDS_BETWEEN_REPORTS = 0.25
+SECONDS_BETWEEN_LOOKS = 2.0  # at the evidence
 MAX_CLASSES = 1_000
 SPARE_MEM = 3 << 29  # of the interpreter, its libraries and their threads
 INSPECT_MEM = 1 << 30
@@ -64,7 +63,8 @@ class Teller:
         self._started = time.monotonic()
         self._told = 0.0
 
-    def tell(self, progress: Mapping[str, Any]) -> None:
+    def tell(self, progress: Callable[[], Mapping[str, Any]]) -> None:
+        """Tell it if it is time to: only then it is asked for."""
         now = time.monotonic()
         elapsed = now - self._started
         # A day of progress is then some 4,000 events, not 350,000.
@@ -72,7 +72,7 @@ class Teller:
             return
         self._told = now
         peak_mem = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        told = {"seconds": round(elapsed, 3), "peak_mem": peak_mem, **progress}
+        told = {"seconds": round(elapsed, 3), "peak_mem": peak_mem, **progress()}
         self._report({"event": "progress", "progress": told})
 
     @property
@@ -84,17 +84,38 @@ class Teller:
             raise Stopped
 
 
+class Seldom:
+    """What is long to tell or takes time: every few seconds, and less often in long jobs."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._next = 0.0
+
+    def ask(self, name: str, make: Callable[[], Any]) -> dict[str, Any]:
+        """What is made, under its name; nothing if it is not time yet."""
+        now = time.monotonic()
+        if now < self._next:
+            return {}
+        made = make()
+        took = time.monotonic() - now
+        # A day has then some 400 of these, and making them takes 2 % of the time at most.
+        self._next = now + max(SECONDS_BETWEEN_LOOKS, (now - self._started) / 50, 50 * took)
+        return {name: made}
+
+
 # -- jobs -------------------------------------------------------------------------------------
 
 
 def run_select(task: Task, teller: Teller) -> dict[str, Any]:
     """A selection, from its checkpoint if there is one, saved into the attempt's folder."""
     folder = Path(task["folder"])
+    evidence = Seldom()
 
     def on_progress(now: srs.Progress) -> None:
         left = now.remaining_seconds
         teller.tell(
-            {
+            lambda: {
+                **evidence.ask("evidence", now.histograms),
                 "n_rounds": now.n_rounds, "n_trees": now.n_trees,
                 "n_passes": round(now.n_passes, 4), "n_relevant": now.n_relevant,
                 "remaining_seconds": None if left is None else round(left, 1),
@@ -143,7 +164,7 @@ def run_explain(task: Task, teller: Teller) -> dict[str, Any]:
     _bound_memory(task["memory_bytes"])
 
     def on_progress(share: float, doing: str) -> None:
-        teller.tell({"share": round(share, 4), "doing": doing})
+        teller.tell(lambda: {"share": round(share, 4), "doing": doing})
         teller.stop_if_asked()
 
     settings = task["settings"]
@@ -168,11 +189,11 @@ def run_ingest(task: Task, teller: Teller) -> dict[str, Any]:
     _bound_memory(task["memory_bytes"])
 
     def on_progress(done: int, of: int) -> None:
-        teller.tell({"share": round(done / max(of, 1), 4), "doing": "ingest"})
+        teller.tell(lambda: {"share": round(done / max(of, 1), 4), "doing": "ingest"})
         teller.stop_if_asked()
 
     def on_bytes(_n_bytes: int) -> None:
-        teller.tell({"doing": "fetch"})
+        teller.tell(lambda: {"doing": "fetch"})
         teller.stop_if_asked()
 
     source = prepare_source(task["source"], folder, task["limits"], on_bytes)

@@ -20,6 +20,7 @@ from srs.ingest import ingest
 if TYPE_CHECKING:
     from srs.explanation import Explanation, explain
     from srs.ingest.values import read_values
+    from srs.kernels import load_kernels
     from srs.planning import Plan, check, plan
     from srs.result import Result, load_result
     from srs.run import Progress
@@ -40,6 +41,7 @@ __all__ = [
     "explain",
     "export",
     "ingest",
+    "load_kernels",
     "load_result",
     "open_store",
     "plan",
@@ -58,6 +60,7 @@ _HOMES = {
     "SRSSelector": "srs.selector",
     "check": "srs.planning",
     "explain": "srs.explanation",
+    "load_kernels": "srs.kernels",
     "load_result": "srs.result",
     "open_store": "srs.store",
     "plan": "srs.planning",

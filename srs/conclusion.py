@@ -15,9 +15,7 @@ from srs import decision
 from srs.basis import describe_basis
 from srs.context import Context
 from srs.decision import Verdict
-from srs.evidence import PIECE, Evidence
-
-HISTOGRAM_BINS = 60
+from srs.evidence import Evidence
 
 
 @dataclass(frozen=True)
@@ -46,10 +44,7 @@ def conclude(
 
     relevant  places of the relevant set, which in paper mode never shrinks
     """
-    histograms = {
-        kind: _histogram(evidence, kind)
-        for kind in (context.settings.evidence if context.shape.n_roles > 1 else ("used",))
-    }
+    histograms = evidence.histograms(context.settings.evidence)
     if context.settings.mode == "paper":
         numbers, basis = _conclude_paper(context, evidence, relevant)
     else:
@@ -101,24 +96,3 @@ def _effect(evidence: Evidence) -> np.ndarray:
     effect: np.ndarray = evidence.statistic("used", slice(0, 1))[0]
     effect -= mean
     return effect
-
-
-def _histogram(evidence: Evidence, kind: str) -> dict[str, Any]:
-    n_features, n_roles = len(evidence.n_drawn), len(evidence.used)
-    pieces = [
-        np.arange(start, min(start + PIECE, n_features), dtype=np.int32)
-        for start in range(0, n_features, PIECE)
-    ]
-    top = max(float(evidence.statistic(kind, places=places).max()) for places in pieces) or 1.0
-    edges = np.linspace(0.0, top, HISTOGRAM_BINS + 1)
-    counts = np.zeros((2, HISTOGRAM_BINS), np.int64)
-    for places in pieces:
-        statistic = evidence.statistic(kind, places=places)
-        counts[0] += np.histogram(statistic[0], edges)[0]
-        counts[1] += np.histogram(statistic[1:], edges)[0]
-    return {
-        "edges": [float(f"{e:.6g}") for e in edges],
-        "features": counts[0].tolist(),
-        "probes": counts[1].tolist(),
-        "n_probes": n_roles - 1,
-    }

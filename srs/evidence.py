@@ -7,12 +7,15 @@ the importance of the ensemble alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 KINDS = ("used", "screened", "peak")
+HISTOGRAM_BINS = 60
 PIECE = 1 << 17  # features that are looked at together, where all at once would take memory
 
 
@@ -131,6 +134,30 @@ class Evidence:
             counts = np.maximum(self.n_drawn[some], 1)
             np.divide(total[:, some], counts, out=found[:, here], dtype="f4", casting="unsafe")
         return found
+
+    def histograms(self, kinds: Sequence[str]) -> dict[str, Any]:
+        """For each kind of evidence, how many features and probes have how much of it."""
+        return {kind: self._histogram(kind) for kind in (kinds if len(self.used) > 1 else ["used"])}
+
+    def _histogram(self, kind: str) -> dict[str, Any]:
+        n_features, n_roles = len(self.n_drawn), len(self.used)
+        pieces = [
+            np.arange(start, min(start + PIECE, n_features), dtype=np.int32)
+            for start in range(0, n_features, PIECE)
+        ]
+        top = max(float(self.statistic(kind, places=places).max()) for places in pieces) or 1.0
+        edges = np.linspace(0.0, top, HISTOGRAM_BINS + 1)
+        counts = np.zeros((2, HISTOGRAM_BINS), np.int64)
+        for places in pieces:
+            statistic = self.statistic(kind, places=places)
+            counts[0] += np.histogram(statistic[0], edges)[0]
+            counts[1] += np.histogram(statistic[1:], edges)[0]
+        return {
+            "edges": [float(f"{e:.6g}") for e in edges],
+            "features": counts[0].tolist(),
+            "probes": counts[1].tolist(),
+            "n_probes": n_roles - 1,
+        }
 
     def release(self, name: str) -> np.ndarray:
         """Give up the array of this name, which nobody needs here any more; returns it."""

@@ -51,6 +51,8 @@ class Progress:
     seconds            wall time so far
     remaining_seconds  estimate of what is left; None while it is unknown
     figures            what is known of the workers; empty for threads of this process
+    histograms         gives, for each kind of evidence, how many features and probes have how much
+                       of it now; seconds for millions of features, so ask now and then
     """
 
     n_trees: int
@@ -61,6 +63,7 @@ class Progress:
     seconds: float
     remaining_seconds: float | None
     figures: dict[str, int] = field(default_factory=dict)
+    histograms: Callable[[], dict[str, Any]] = dict
 
 
 @dataclass(frozen=True)
@@ -314,6 +317,7 @@ class Run:
                     state.n_trees, self._n_passes(), len(state.relevant), state.n_rounds,
                     round_ended, self._elapsed(), self._remaining_seconds(),
                     self.executor.figures(),
+                    partial(state.evidence.histograms, self.settings.evidence),
                 )
             )  # fmt: skip
 

@@ -25,13 +25,13 @@ def run() -> Iterator[Line]:
 
 def measure(name: str, url: str | None) -> Iterator[Line]:
     given = {} if url is None else {"database_url": url}
-    started = perf_counter()
+    started, kills = perf_counter(), list[int]()
     with serving(max_running=2, threads=1, lease_seconds=2, max_attempts=50, **given) as server:
         with server.client() as client:
             dataset_id = register(client, "data.zarr")
             found = submit_many(
                 server, dataset_id, N_JOBS, N_CLIENTS, N_KILLS, settings={"max_trees": 16},
-                seconds=SECONDS,
+                seconds=SECONDS, on_kill=kills.append,
             )  # fmt: skip
             taken = perf_counter() - started
             job_ids = {job_id for ids in found.values() for job_id in ids}
@@ -42,5 +42,7 @@ def measure(name: str, url: str | None) -> Iterator[Line]:
         f"{name}: jobs of {N_JOBS} keys sent twice, {N_KILLS} kills", f"{len(statuses)} jobs",
         f"{N_JOBS}, each ended once", once,
     )  # fmt: skip
+    moments = " and ".join(f"{n:,}" for n in kills)
+    yield Line(f"{name}: killed after", f"{moments} of {2 * N_JOBS:,} answers")
     yield Line(f"{name}: all accepted after", f"{taken:.0f} s")
     yield Line(f"{name}: all ended after", f"{perf_counter() - started:.0f} s")

@@ -21,7 +21,7 @@ class Dataset:
     status    "PENDING" until its ingest ends, then "READY" or "FAILED"
     location  path or address of the store; empty while it is not written
     job_id    the ingest that writes it; None for a store that was there
-    about     what the store holds, see `service.inspection`; None until it is READY
+    about     what the store holds, see `describe` in `service.tasks`; None until it is READY
     error     why its ingest failed
     managed   whether the store is ours: deleted with the dataset
     n_bytes   of the store, if it is ours

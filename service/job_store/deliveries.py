@@ -28,13 +28,13 @@ class Deliveries:
         self._database = database
 
     def take(self, lease_seconds: float) -> Delivery | None:
-        """The next delivery that is due and that nobody else is trying."""
+        """The next delivery that is due and that nobody else is trying; those that failed last."""
         with self._database.transaction() as change:
             row = change.one(
                 """UPDATE deliveries SET lease_until = {now} + :lease WHERE job_id = (
                     SELECT j.job_id FROM deliveries j
                     WHERE j.outcome IS NULL AND j.next_try <= {now} AND j.lease_until < {now}
-                    ORDER BY j.next_try LIMIT 1 {skip_locked}
+                    ORDER BY j.n_tries, j.next_try LIMIT 1 {skip_locked}
                 ) RETURNING job_id, body, n_tries""",
                 lease=lease_seconds,
             )

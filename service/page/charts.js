@@ -3,7 +3,7 @@
 import { h, svg } from "./dom.js";
 import { number } from "./text.js";
 
-const H = 250, LEFT = 52, RIGHT = 14, TOP = 12, BOTTOM = 40;
+const H = 264, LEFT = 52, RIGHT = 14, TOP = 26, BOTTOM = 40;
 const phone = matchMedia("(max-width: 40rem)");
 
 // Fewer units across on a phone: letters keep their size.
@@ -31,6 +31,7 @@ function frame(label, x, y, content) {
       svg("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: up(t), y2: up(t) }),
       svg("text", { x: LEFT - 7, y: up(t) + 4, "text-anchor": "end" }, number(t)),
     ]),
+    svg("text", { x: 2, y: 12 }, y.title),
     svg("line", { class: "axis", x1: LEFT, x2: W - RIGHT, y1: H - BOTTOM, y2: H - BOTTOM }),
     xTicks.map((t) =>
       svg("text", { x: across(t), y: H - BOTTOM + 17, "text-anchor": "middle" }, number(t))),
@@ -44,7 +45,8 @@ export function foundCurve(points) {
   const shown = points.length ? points : [{ n_trees: 0, n_relevant: 0 }];
   const last = shown[shown.length - 1];
   const x = { high: Math.max(last.n_trees, 1), title: "trees", whole: true };
-  const y = { high: Math.max(...shown.map((p) => p.n_relevant), 1) * 1.08, whole: true };
+  const most = Math.max(...shown.map((p) => p.n_relevant), 1);
+  const y = { high: most * 1.08, title: "features found", whole: true };
   const label = `Features found against trees: ${number(last.n_relevant)} after ` +
     `${number(last.n_trees)} trees.`;
   return frame(label, x, y, (across, up) => {
@@ -59,9 +61,9 @@ export function foundCurve(points) {
 }
 
 // Evidence of features (bars) against that of their probes (an outlined step line), log counts.
-export function evidencePlot(kind, histogram) {
+function evidencePlot(kind, histogram) {
   const { edges, features, probes, n_probes: nProbes } = histogram;
-  const perFeature = probes.map((n) => n / nProbes);
+  const perFeature = probes.map((n) => n / Math.max(nProbes, 1));
   const top = Math.max(...features, ...perFeature, 1);
   const ticks = [0];
   for (let t = 1; t <= top; t *= 10) ticks.push(t);
@@ -71,7 +73,7 @@ export function evidencePlot(kind, histogram) {
   const beyond = features.reduce((n, f, i) => (perFeature.slice(i).some((p) => p > 0) ? n : n + f), 0);
   const label = `Evidence "${kind}" of features against probes, counts on a log scale. ` +
     `${number(beyond)} features lie beyond all probes.`;
-  return frame(label, x, { high: top, ticks, place }, (across, up) => {
+  return frame(label, x, { high: top, title: "features (log scale)", ticks, place }, (across, up) => {
     const bars = features.slice(0, last + 1).map((n, i) => n > 0 && svg("rect", {
       class: "bar", x: across(edges[i]) + 0.5, y: up(n),
       width: Math.max(across(edges[i + 1]) - across(edges[i]) - 1, 1), height: up(0) - up(n),
@@ -83,6 +85,19 @@ export function evidencePlot(kind, histogram) {
     return [bars, svg("path", { class: "probe", d: `${path}V${up(0)}` })];
   });
 }
+
+// The same with its legend and what the kind of evidence means.
+const EVIDENCE = {
+  used: "Used: what the splits of a feature gained",
+  screened: "Screened: what it would have gained",
+  peak: "Peak: the most it offered at any node",
+};
+
+export const evidenceFigure = (kind, histogram) => [
+  h("ul", { class: "legend" }, h("li", { class: "of-features" }, "features"),
+    h("li", { class: "of-probes" }, "probes, which cannot matter")),
+  figure(EVIDENCE[kind] ?? kind, evidencePlot(kind, histogram)),
+];
 
 const shorten = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 

@@ -1,7 +1,7 @@
 // One job: how far it is, what may be done with it, and what came of it.
 
 import { datasetsById, get, post, remove } from "./api.js";
-import { foundCurve, figure } from "./charts.js";
+import { evidenceFigure, figure, foundCurve } from "./charts.js";
 import { confirm } from "./confirm.js";
 import { card, h, name, problem, say, sentence } from "./dom.js";
 import { badge } from "./jobs.js";
@@ -19,6 +19,7 @@ class JobView {
     this.job = job;
     this.path = `/v1/jobs/${job.id}`;
     this.points = []; // of the curve: trees and features found
+    this.evidence = job.progress?.evidence; // told now and then: the newest that was
     this.state = h("span");
     this.actions = h("div", { class: "actions" });
     this.said = h("div");
@@ -43,8 +44,8 @@ class JobView {
     this.bar = h("progress", { max: 1, "aria-label": "Share done" });
     this.left = h("p", { class: "quiet" });
     this.cards = h("dl", { class: "cards" });
-    this.curve = h("div");
-    this.live.append(h("h2", { id: "live-title" }, "Progress"), this.bar, this.left, this.cards, this.curve);
+    this.plots = h("div", { class: "plots live" });
+    this.live.append(h("h2", { id: "live-title" }, "Progress"), this.bar, this.left, this.cards, this.plots);
   }
 
   show() {
@@ -85,7 +86,10 @@ class JobView {
     ].filter(([key]) => progress[key] !== null && progress[key] !== undefined);
     this.cards.replaceChildren(...cards.map(([key, label, show]) => card(label, show(progress[key]))));
     if (this.job.kind === "select") {
-      this.curve.replaceChildren(figure("Features found against trees", foundCurve(this.points)));
+      const against = Object.entries(this.evidence ?? {});
+      this.plots.replaceChildren(
+        h("div", {}, figure("Features found against trees", foundCurve(this.points))),
+        ...against.map(([kind, histogram]) => h("div", {}, ...evidenceFigure(kind, histogram))));
     }
   }
 
@@ -151,6 +155,7 @@ class JobView {
         this.points.push({ n_trees: progress.n_trees, n_relevant: progress.n_relevant });
       }
     }
+    this.evidence = progress.evidence ?? this.evidence;
     if (ENDED.has(this.job.status)) return this.draw();
     this.job = { ...this.job, progress };
     return this.draw();

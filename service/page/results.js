@@ -1,7 +1,7 @@
 // What came of a job that is done: figures, plots, tables, downloads.
 
 import { get, query } from "./api.js";
-import { bars, evidencePlot, figure, foundCurve } from "./charts.js";
+import { bars, evidenceFigure, figure, foundCurve } from "./charts.js";
 import { card, h, loading, name, problem } from "./dom.js";
 import { ANALYSIS_COLUMNS, FEATURE_COLUMNS, PagedTable } from "./table.js";
 import { bytes, count, duration, number, probability, VERDICT } from "./text.js";
@@ -10,11 +10,6 @@ const TOP = 15; // bars of a plot
 const MOST_SETS = 100; // rows; all are in the JSON and in the report
 const VERDICTS = [["RELEVANT", "Relevant features"], ["UNDECIDED", "Undecided features"],
   ["IRRELEVANT", "Irrelevant features"], ["", "All features"]];
-const EVIDENCE = {
-  used: "Used: what the splits of a feature gained", screened: "Screened: what it would have gained",
-  peak: "Peak: the most it offered at any node",
-};
-
 // -- selections -----------------------------------------------------------------------------
 
 export function selectionPart(job) {
@@ -53,9 +48,7 @@ async function drawSelection(job, plots) {
       outcome.history?.length && panel(h("h2", {}, "How they were found"),
         figure("Features found against trees", foundCurve(outcome.history))),
       ...kinds.map(([kind, histogram]) => panel(h("h2", {}, "Features against probes"),
-        h("ul", { class: "legend" }, h("li", { class: "of-features" }, "features"),
-          h("li", { class: "of-probes" }, "probes, which cannot matter")),
-        figure(EVIDENCE[kind] ?? kind, evidencePlot(kind, histogram)))),
+        ...evidenceFigure(kind, histogram))),
       outcome.sets && panel(h("h2", {}, "Feature sets"), setsTable(outcome.sets.rows)),
       outcome.prediction && panel(h("h2", {}, "Held-out samples"), prediction(outcome.prediction)),
     ].filter(Boolean));

@@ -25,14 +25,20 @@ export function bytes(n) {
   return `${n} bytes`;
 }
 
+// A large unit and, if there is any, a small one: 5 min, 5 min 3 s.
+function two(s, large, largeName, small, smallName) {
+  const rest = Math.floor((s % large) / small);
+  return `${Math.floor(s / large)} ${largeName}` + (rest ? ` ${rest} ${smallName}` : "");
+}
+
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "–";
   if (seconds < 10) return `${Number(seconds.toPrecision(2))} s`;
   const s = Math.round(seconds);
   if (s < 60) return `${s} s`;
-  if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
-  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
-  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
+  if (s < 3600) return two(s, 60, "min", 1, "s");
+  if (s < 86400) return two(s, 3600, "h", 60, "min");
+  return two(s, 86400, "d", 3600, "h");
 }
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });

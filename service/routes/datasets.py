@@ -24,7 +24,7 @@ LINKS: dict[str, Any] = {
     responses={
         201: {"links": LINKS},
         202: {"model": DatasetResponse, "description": "an ingest was queued, see `job_id`"},
-        **problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503),
+        **problem_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503),
     },
 )  # fmt: skip
 def create(

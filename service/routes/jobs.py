@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Header, Query, Response
+from fastapi import APIRouter, Body, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from service.auth import Reader, Writer
 from service.jobs import Job, JobKind, JobStatus
-from service.routes.parts import Cursor, IdempotencyKey, JobId, Limit, PartsOf, cut_page
+from service.routes.parts import (
+    Cursor,
+    IdempotencyKey,
+    IfNoneMatch,
+    JobId,
+    Limit,
+    PartsOf,
+    cut_page,
+    is_known,
+)
 from service.schemas.jobs import (
     JOB_EXAMPLES,
     JobPage,
@@ -34,7 +43,7 @@ LINKS: dict[str, Any] = {
 @router.post(
     "/jobs", summary="Submit a job", status_code=202,
     responses={202: {"links": LINKS},
-               **problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)},
+               **problem_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503)},
 )  # fmt: skip
 def submit(
     parts: PartsOf, caller: Writer, response: Response,
@@ -48,7 +57,7 @@ def submit(
 
 @router.post(
     "/jobs:plan", summary="What a selection would cost, without running it",
-    responses=problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503),
+    responses=problem_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503),
 )  # fmt: skip
 def plan(parts: PartsOf, caller: Reader, request: PlanRequest) -> PlanResponse:
     return PlanResponse(**parts.desk.plan(caller.owner, request))
@@ -80,18 +89,18 @@ def list_all(
 )  # fmt: skip
 async def get(
     parts: PartsOf, caller: Reader, job_id: JobId, response: Response,
-    if_none_match: Annotated[str | None, Header(max_length=200)] = None,
+    if_none_match: IfNoneMatch = None,
     wait: Annotated[
         float, Query(ge=0, le=60, description="seconds to wait for a change after If-None-Match")
     ] = 0.0,
 ) -> Response | JobResponse:  # fmt: skip
     job = await run_in_threadpool(parts.store.jobs.get, job_id, caller.owner)
-    if if_none_match == etag(job) and wait and not job.ended:
+    if is_known(etag(job), if_none_match) and wait and not job.ended:
         with parts.streams.opened(caller.owner):
             async with parts.hub.watching(job_id, job.last_event) as watch:
                 await watch.wait(job.last_event, wait)
         job = await run_in_threadpool(parts.store.jobs.get, job_id, caller.owner)
-    if if_none_match == etag(job):
+    if is_known(etag(job), if_none_match):
         return Response(status_code=304, headers={"ETag": etag(job)})
     response.headers["ETag"] = etag(job)
     return JobResponse.of(job)
@@ -99,7 +108,7 @@ async def get(
 
 @router.post(
     "/jobs/{job_id:id}:cancel", summary="Cancel a job", status_code=202,
-    responses=problem_responses(401, 403, 404, 409, 413, 415, 422, 429, 503),
+    responses=problem_responses(401, 403, 404, 408, 409, 413, 415, 422, 429, 503),
 )  # fmt: skip
 def cancel(parts: PartsOf, caller: Writer, job_id: JobId, response: Response) -> JobResponse:
     """A waiting job is CANCELLED, a running one CANCELLING until its checkpoint is written."""
@@ -110,7 +119,7 @@ def cancel(parts: PartsOf, caller: Writer, job_id: JobId, response: Response) ->
 
 @router.post(
     "/jobs/{job_id:id}:resume", summary="Resume a cancelled or failed job", status_code=202,
-    responses=problem_responses(401, 403, 404, 409, 413, 415, 422, 429, 503),
+    responses=problem_responses(401, 403, 404, 408, 409, 413, 415, 422, 429, 503),
 )  # fmt: skip
 def resume(parts: PartsOf, caller: Writer, job_id: JobId, response: Response) -> JobResponse:
     """It continues from its checkpoint, to the same answer as an undisturbed run."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import Annotated
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Response
 
 from service.errors import NotFound
+from service.routes.parts import IfNoneMatch, is_known
 
 router = APIRouter(include_in_schema=False, tags=["page"])
 
@@ -23,7 +23,6 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
-IfNoneMatch = Annotated[str | None, Header(max_length=200)]
 
 
 @router.get("/")
@@ -42,7 +41,7 @@ def _answer(name: str, if_none_match: str | None) -> Response:
         raise NotFound("there is no such file.")
     content, tag = found
     headers = {"ETag": tag, "Cache-Control": "no-cache", "Content-Security-Policy": POLICY}
-    if if_none_match == tag:
+    if is_known(tag, if_none_match):
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type=MEDIA_TYPES[Path(name).suffix])
 

@@ -57,6 +57,18 @@ IdempotencyKey = Annotated[
     ),
 ]  # fmt: skip
 
+IfNoneMatch = Annotated[str | None, Header(max_length=200)]
+
+
+def is_known(tag: str, if_none_match: str | None) -> bool:
+    """Whether the client has what the tag names: one, several or any, strong or weak.
+
+    >>> is_known('"3"', '"2", W/"3"'), is_known('"3"', "*"), is_known('"3"', '"33"')
+    (True, True, False)
+    """
+    named = {text.strip().removeprefix("W/") for text in (if_none_match or "").split(",")}
+    return tag in named or "*" in named
+
 
 class Stored(Protocol):
     """What stands in a list."""

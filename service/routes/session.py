@@ -24,7 +24,7 @@ class Session(Schema):
 
 @router.post(
     "", summary="Sign in with a key", status_code=201,
-    responses=problem_responses(400, 401, 413, 415, 429, 503),
+    responses=problem_responses(400, 401, 408, 413, 415, 429, 503),
 )  # fmt: skip
 def sign_in(
     parts: PartsOf, request: Request, response: Response, _key: object = Security(bearer)

@@ -245,6 +245,9 @@ class Progress(Response):
     seconds: float | None = Field(None, description="wall time of this attempt")
     remaining_seconds: float | None = None
     peak_mem: int | None = Field(None, description="bytes that the job has held at most")
+    evidence: dict[str, Any] | None = Field(
+        None, description="now and then: of each kind, how many features and probes have how much"
+    )
 
 
 class JobResponse(Response):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,7 +104,6 @@ def read_settings(**given: Any) -> Settings:
 def run_server(settings: Settings) -> None:
     """Run until SIGTERM or Ctrl-C; running jobs are given back with their checkpoints."""
     import resource
-    import socket
 
     import uvicorn
 
@@ -119,15 +119,7 @@ def run_server(settings: Settings) -> None:
         app = create_app(settings)
     except (ServiceError, OSError) as error:
         raise InputError(str(error)) from None
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((settings.host, settings.port))
-    except OSError as error:
-        raise InputError(
-            f"{settings.host}:{settings.port} cannot be listened on: {error.strerror}."
-        ) from None
+    listener = listen(settings.host, settings.port)
     config = uvicorn.Config(
         app, http=protocol_with(settings.request_seconds), ws="none", log_config=None,
         access_log=False, server_header=False, timeout_keep_alive=30,
@@ -135,6 +127,20 @@ def run_server(settings: Settings) -> None:
     )  # fmt: skip
     announce(settings, app.state.parts.store, listener.getsockname())
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The socket of the service; InputError if the address is not to be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol is named, or asyncio leaves answers to Nagle: each then waits 40 ms for an ACK.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise InputError(f"{host}:{port} cannot be listened on: {error.strerror}.") from None
+    return listener
 
 
 def announce(settings: Settings, store: Any, address: tuple[Any, ...]) -> None:

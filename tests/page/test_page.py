@@ -96,6 +96,8 @@ def test_cancel_and_resume(calm: Browser, client: Client, done: Job) -> None:
     calm.open("/jobs")
     calm.click("long one")
     calm.see(".card", "Features found")
+    calm.see(".live figure", "Features found against trees")
+    calm.see(".live .legend", "probes, which cannot matter")
     calm.click("Cancel")
     calm.see(".badge", "Cancelled")
     calm.click("Resume")

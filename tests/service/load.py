@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -37,8 +38,13 @@ def submit_surely(server: Server, body: dict[str, Any], key: str, deadline: floa
 def submit_many(
     server: Server, dataset_id: str, n_jobs: int, n_clients: int, n_kills: int, *,
     settings: dict[str, Any], repeats: int = 2, seconds: float = 300.0, seed: int = 0,
+    on_kill: Callable[[int], None] = lambda _n_answered: None,
 ) -> dict[str, set[str]]:  # fmt: skip
-    """Submit `n_jobs` keys, each `repeats` times, while the service is killed; key -> job ids."""
+    """Submit `n_jobs` keys, each `repeats` times, while the service is killed; key -> job ids.
+
+    Kills come when so many requests have been answered, chosen at random, and others are on the
+    way; `on_kill` is told how many.
+    """
     deadline = time.monotonic() + seconds
     rng = random.Random(seed)
     keys = [f"key-{i}" for i in range(n_jobs) for _ in range(repeats)]
@@ -54,12 +60,15 @@ def submit_many(
             found[key].add(job_id)
             sent["all"] += 1
 
+    moments = sorted(rng.sample(range(len(keys) // 10, len(keys) * 8 // 10), n_kills))
+
     def disturb() -> None:
-        for number in range(n_kills):
-            while sent["all"] < (number + 1) * len(keys) // (n_kills + 1):
-                time.sleep(0.02)
-            time.sleep(rng.random())
+        for moment in moments:
+            while sent["all"] < moment:
+                time.sleep(0.001)
             server.kill()
+            assert sent["all"] < len(keys), "the kill came too late"
+            on_kill(sent["all"])
             server.start()
 
     with ThreadPoolExecutor(n_clients + 1) as pool:

@@ -12,14 +12,15 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import HTTPServer
 from pathlib import Path
-from typing import Any
+from socketserver import BaseServer
+from typing import Any, TypeVar
 
 import httpx
 
 from service.job_store import open_job_store
 
+S = TypeVar("S", bound=BaseServer)
 ROOT = Path(__file__).resolve().parents[2]
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 QUICK = {"memory": "512MB", "max_trees": 40}
@@ -32,12 +33,12 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(server: HTTPServer) -> Iterator[None]:
+def serving(server: S) -> Iterator[S]:
     """A server of the tests' own answers while the body runs."""
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield
+        yield server
     finally:
         server.shutdown()
         thread.join()
@@ -53,6 +54,7 @@ class Server:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.key = ""
+        self.printed: list[str] = []  # by the last start
         self._process: subprocess.Popen[str] | None = None
         self._log = folder / "log"
         self._env = {
@@ -69,7 +71,9 @@ class Server:
                 stdout=subprocess.PIPE, stderr=log,
             )  # fmt: skip
         assert self._process.stdout is not None
+        self.printed = []
         for line in self._process.stdout:
+            self.printed.append(line.rstrip("\n"))
             if match := re.search(r"srs_[0-9a-f]{12}_\S+", line):
                 self.key = match[0]
             if line.startswith(("API key", "keys")):

@@ -35,6 +35,12 @@ def test_a_stream_tells_all_and_ends_with_the_job(client, dataset_id):
     progress = [e["data"] for e in events if e["event"] == "progress"]
     assert progress
     assert {"n_trees", "n_relevant", "n_rounds", "n_passes", "peak_mem"} <= set(progress[0])
+    evidence = progress[0]["evidence"]
+    assert list(evidence) == ["used", "screened", "peak"]
+    for counted in evidence.values():  # of 60 features, and of as many probes each
+        assert sum(counted["features"]) == 60
+        assert sum(counted["probes"]) == 60 * counted["n_probes"]
+        assert len(counted["edges"]) == len(counted["features"]) + 1
 
 
 def test_a_stream_goes_on_after_the_last_event(client, dataset_id):

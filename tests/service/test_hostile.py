@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import socket
 import time
 
+import httpx
 import numpy as np
 import pytest
 
@@ -174,6 +177,21 @@ def test_an_upload_over_the_limit_leaves_nothing(start_service):
                 )
                 slow.sendall(head.encode() + b"half")
                 assert b" 408 " in slow.recv(1000)
+        # So is one that sends a JSON body byte by byte, with pauses that are short enough.
+        with socket.create_connection(("127.0.0.1", server.port), 20) as slow:
+            slow.sendall(
+                b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n"
+                b"Content-Type: application/json\r\n\r\n"
+            )
+            slow.settimeout(0.1)
+            answer = b""
+            for _ in range(100):
+                with contextlib.suppress(TimeoutError):
+                    answer = slow.recv(1000)
+                if answer:
+                    break
+                slow.sendall(b" ")
+            assert b" 408 " in answer
         with socket.create_connection(("127.0.0.1", server.port), 20) as slow:
             slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: ")
             assert slow.recv(1000) == b"", "a head that does not end is given up too"
@@ -219,14 +237,37 @@ def test_names_of_features_are_defused(client):
 
 
 def test_what_the_framework_answers_is_a_problem_too(client):
-    check_problem(client.get("/nothing"), 404)
+    known = check_problem(client.get(f"/v1/jobs/j_{'0' * 32}"), 404)
+    for path in ("/nothing", "/v1/nothing", "/page/nothing.js", "/v1/jobs/"):
+        found = check_problem(client.get(path), 404)
+        assert (found["type"], found["title"]) == (known["type"], known["title"])
     check_problem(client.get("/v1/jobs/j_1"), 422)
     answer = client.put("/v1/jobs", json={})
-    check_problem(answer, 405)
+    assert check_problem(answer, 405)["detail"] == "this path takes GET, POST."
     assert set(answer.headers["allow"].split(", ")) >= {"GET", "POST"}
     check_problem(client.get("/v1/jobs", params={"limit": "0"}), 422)
     check_problem(client.get("/v1/jobs", params={"limit": "x"}), 422)
     check_problem(client.get("/v1/jobs", params={"cursor": "x" * 301}), 422)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"nonsense\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 100_000,
+        b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+        b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    ],
+    ids=["no HTTP", "long head", "two hosts", "two lengths", "TLS"],
+)  # fmt: skip
+def test_what_is_no_http_gets_a_problem_too(service, sent):
+    with socket.create_connection(("127.0.0.1", service.port), 20) as opened:
+        opened.sendall(sent)
+        answer = http.client.HTTPResponse(opened)
+        answer.begin()
+        body = answer.read()
+    read = httpx.Response(answer.status, headers=answer.getheaders(), content=body)
+    assert check_problem(read, 400)["type"] == "urn:srs:problem:malformed"
 
 
 def test_pages_may_not_be_framed_or_read_from_elsewhere(client):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import json
 import os
+import socketserver
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -97,7 +100,7 @@ def test_a_webhook_that_is_never_taken_is_given_up(store, monkeypatch):
     from tests.service.test_job_store import LIMITS, wanted
 
     hook = {"url": "http://127.0.0.1:1/", "secret": SECRET}
-    job, _ = store.jobs.submit(wanted().__class__(**{**wanted().__dict__, "webhook": hook}), LIMITS)
+    job, _ = store.jobs.submit(replace(wanted(), webhook=hook), LIMITS)
     store.jobs.cancel(job.id, "ann")
     monkeypatch.setattr("service.webhooks.POLL_SECONDS", 0.01)
     courier = Courier(store, (), first_pause=0.0)
@@ -107,6 +110,47 @@ def test_a_webhook_that_is_never_taken_is_given_up(store, monkeypatch):
         assert time.monotonic() < deadline, store.deliveries.outcome(job.id)
         time.sleep(0.05)
     courier.stop()
+
+
+class Dawdler(socketserver.ThreadingTCPServer):
+    """Answers without end, a byte at a time, and so is never silent for long."""
+
+    daemon_threads = True
+
+    class RequestHandlerClass(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with contextlib.suppress(OSError):
+                self.request.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+                while True:
+                    self.request.sendall(b"x")
+                    time.sleep(0.05)
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), self.RequestHandlerClass)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+
+
+def test_a_receiver_that_dawdles_is_given_up_and_holds_up_nobody(store, outside):
+    from tests.service.test_job_store import LIMITS, wanted
+
+    outside.hooks.append(("", b""))  # it takes those after the first
+
+    def end_with_hook(url: str) -> str:
+        hook = {"url": url, "secret": SECRET}
+        job, _ = store.jobs.submit(replace(wanted(), webhook=hook), LIMITS)
+        return store.jobs.cancel(job.id, "ann").id
+
+    with serving(Dawdler()) as dawdler:
+        slow = [end_with_hook(dawdler.url) for _ in range(3)]
+        quick = end_with_hook(outside.url)
+        courier = Courier(store, ("127.0.0.1/32",), first_pause=3600, answer_seconds=2)
+        courier.start()
+        deadline = time.monotonic() + 60
+        while [store.deliveries.outcome(job_id) for job_id in slow] != [(None, 1)] * 3:
+            assert time.monotonic() < deadline, "the first tries did not end"
+            time.sleep(0.05)
+        courier.stop()
+    assert store.deliveries.outcome(quick) == ("delivered", 1)
 
 
 def test_a_key_that_is_under_way_is_refused(start_service):

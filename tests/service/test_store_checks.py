@@ -137,9 +137,26 @@ def test_a_chunk_that_inflates_to_more_than_it_should_is_refused(tmp_path, versi
     chunk = next(
         p for p in made.rglob("*") if p.is_file() and not p.name.startswith((".z", "zarr"))
     )
-    chunk.write_bytes(encoders[codec].encode(bomb))
-    with pytest.raises(Invalid, match="inflates"):
-        check_zarr(made, LIMIT)
+    honest = chunk.read_bytes()
+    for spoilt in (encoders[codec].encode(bomb), honest + encoders[codec].encode(bomb)):
+        if codec == "blosc" and spoilt.startswith(honest):
+            continue  # it reads no further than its header says
+        chunk.write_bytes(spoilt)
+        with pytest.raises(Invalid, match="may inflate"):
+            check_zarr(made, LIMIT)
+
+
+@pytest.mark.parametrize("codec", ["ZstdCodec", "GzipCodec"])
+def test_a_checksum_behind_a_compressed_chunk_is_no_second_member(tmp_path, codec):
+    import zarr.codecs
+
+    made = tmp_path / "sum.zarr"
+    array = zarr.create_array(
+        str(made), shape=(1_000, 1_000), chunks=(1_000, 1_000), dtype="u1",
+        compressors=[getattr(zarr.codecs, codec)(), zarr.codecs.Crc32cCodec()],
+    )  # fmt: skip
+    array[:] = np.random.default_rng(0).integers(0, 250, (1_000, 1_000), np.uint8)
+    check_zarr(made, LIMIT)
 
 
 def test_metadata_that_is_no_metadata_is_refused(store):
