@@ -25,6 +25,7 @@ from tests.executors.conftest import SETTINGS, make_chunky, outcome_bytes, runni
 from tests.executors.processes import free_port, running, scheduler_command, worker_command
 
 pytestmark = pytest.mark.fault
+N_PASSES = 100
 
 
 @pytest.mark.parametrize("n_kills", [3, pytest.param(20, marks=pytest.mark.long)])
@@ -134,7 +135,11 @@ def _await_scheduler(address: str) -> None:
 @pytest.mark.parametrize("n_kills", [1, pytest.param(8, marks=pytest.mark.long)])
 def test_the_coordinator_is_killed_at_random_moments(tmp_path, n_kills, wide_chunky, whole):
     """Guards checkpoints: at most one round is grown again, and no worker is left behind."""
-    command = [*_options(wide_chunky), "--out", str(tmp_path / "broken"), "--workers", "2"]
+    n_passes = N_PASSES if n_kills == 1 else 6 * N_PASSES  # each start grows some rounds
+    options = _options(wide_chunky, n_passes)
+    if n_passes != N_PASSES:
+        whole = _finish([*options, "--out", str(tmp_path / "whole")])
+    command = [*options, "--out", str(tmp_path / "broken"), "--workers", "2"]
     rng = random.Random(7)
     last = 0
     for kill in range(n_kills):
@@ -155,14 +160,15 @@ def test_the_coordinator_is_killed_at_random_moments(tmp_path, n_kills, wide_chu
 
 @pytest.fixture(scope="module")
 def wide_chunky(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store whose rounds take longer than checkpoints."""
+    """A store whose rounds take longer than checkpoints, and whose runs wait for pairs: they end at
+    their limit."""
     folder = tmp_path_factory.mktemp("wide")
-    return make_chunky(folder / "s.zarr", n=600, p=12_000, chunk_bytes=1 << 16)
+    return make_chunky(folder / "s.zarr", n=600, p=3_000, chunk_bytes=1 << 16)
 
 
-def _options(store: Path) -> list[str]:
-    return ["select", str(store), "--subspace-size", "256", "--max-passes", "12", "--seed", "3",
-            "--json", "--memory", "600MB"]  # fmt: skip
+def _options(store: Path, n_passes: int = N_PASSES) -> list[str]:
+    return ["select", str(store), "--subspace-size", "256", "--max-passes", str(n_passes),
+            "--seed", "3", "--json", "--memory", "600MB"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
