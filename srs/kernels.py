@@ -92,11 +92,15 @@ for dtype in (np.float32, np.float64):
         srs.select(store, max_trees=4, mode="paper", target="n")
 srs.select(srs.ingest((X > 0.5) * 1.0, target=y), max_trees=4)
 from srs.ingest.encode import encode_dosages
-from srs.ingest.sparse import add_lines
+from srs.ingest.bands import turn
+from srs.ingest.sparse_values import SparseValues
 from srs.ingest.vcf_zarr import count_alleles
 encode_dosages(np.zeros((2, 8), np.int8), np.zeros((2, 8), np.uint8), np.zeros(2, np.uint8))
 count_alleles(np.zeros((2, 8, 2), np.int8), np.zeros((2, 8), np.int8))
 for dtype in (np.float32, np.float64):
-    add_lines(np.zeros((2, 8), dtype), np.zeros(3, np.int64), np.zeros(1, np.int32),
-              np.zeros(1, dtype))
+    band = turn(np.array([0, 1, 1]), np.zeros(1, np.int32), np.ones(1, dtype), 8, 0)
+    values = SparseValues((8, 2), np.dtype(dtype))
+    values.add(*band)
+    values.encode_wholes(slice(0, 8), np.zeros((8, 2), np.uint8), np.zeros(8, np.uint8))
+    values[0:8]
 """

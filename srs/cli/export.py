@@ -27,7 +27,8 @@ def export(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="AnnData file to whose var the results of all features are added, instead.",
+            help="AnnData file to whose var the results of all features are added; with --out, to "
+            "a copy of it.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,

@@ -32,7 +32,7 @@ def export(
     path   file to write; None: `selected.csv` and the like in the folder of the run
     store  the feature store, if it is not where the run found it
     into   with "h5ad": an AnnData file to whose `var` the results of all features are added, as
-           srs_relevant, srs_p_value, srs_q_value and srs_importance, instead of a new file
+           srs_relevant, srs_p_value, srs_q_value and srs_importance; with `path`, to a copy of it
     """
     from srs.export.selected import write_selected
 

@@ -38,9 +38,10 @@ def write_h5ad(selected: Selected, path: Path) -> None:
     rows = selected.rows
     known = [name for name in rows[0] if name not in ("feature_id", "name")]
     var = {name: np.array([row[name] for row in rows]) for name in known}
+    values = _narrow(selected.values)  # before there is a file: they may be gone
     with h5py.File(path, "w") as file:
         file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
-        _write_array(file, "X", _narrow(selected.values))
+        _write_array(file, "X", values)
         _write_frame(file, "obs", store.sample_ids, obs)
         _write_frame(file, "var", selected.names, var)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from srs.errors import InputError
-from srs.ingest.values import read_values
+from srs.ingest.values import read_values, values_unchanged
 from srs.result import Result, load_result
 from srs.store import FeatureStore, open_store
 from srs.store.layout import CATEGORICAL
@@ -97,17 +98,37 @@ def write_selected(
 
         if to != "h5ad":
             raise InputError("results are added to AnnData files only: use --to h5ad.")
-        return add_to_var(Path(into), result)
+        if path is not None:
+            return add_to_var(_copy(Path(into), Path(path)), result)
+        found = store or result.document["measured"]["store"]
+        if found is None or (not isinstance(found, FeatureStore) and not Path(found).exists()):
+            return add_to_var(Path(into), result)
+        opened = found if isinstance(found, FeatureStore) else open_store(found)
+        with values_unchanged(opened, Path(into)):
+            return add_to_var(Path(into), result)
     if path is None:
         if isinstance(run, Result):
             raise InputError("a result in memory has no folder: say where the export goes.")
         path = Path(run) / f"selected{SUFFIXES[to]}"
     destination = Path(path)
-    if destination.exists():
-        raise InputError(f"{destination} exists already: choose another path.")
+    _refuse_existing(destination)
     selected = gather(result, store)
     _writer(to)(selected, destination)
     return destination
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise InputError(f"{path} exists already: choose another path.")
+
+
+def _copy(source: Path, path: Path) -> Path:
+    """A copy of an AnnData file or folder."""
+    _refuse_existing(path)
+    if not source.exists():
+        raise InputError(f"{source} does not exist.")
+    shutil.copytree(source, path) if source.is_dir() else shutil.copyfile(source, path)
+    return path
 
 
 def _writer(to: str) -> Callable[[Selected, Path], None]:

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from srs.ingest.block import ColumnBlock
+from srs.ingest.block import ColumnBlock, Values
 from srs.ingest.encode import encode_dosages, encode_into
 from srs.ingest.notices import Tally
 from srs.ingest.plan import PIECE_BYTES
+from srs.ingest.sparse_values import SparseValues
 from srs.ingest.transpose import feature_major
 from srs.store.content import Content, look_at
 from srs.store.layout import MISSING, NUMERIC
@@ -72,9 +73,11 @@ class Encoder:
 
         def encode_piece(start: int) -> Piece:
             piece = slice(start, min(start + step, n_features))
-            values, levels = feature_major(block.values[piece]), n_levels[piece]
-            codes = np.empty(values.shape, np.uint8)
-            _encode_piece(values, block.kinds[piece], codes, levels)
+            codes = np.empty((piece.stop - start, n_samples), np.uint8)
+            values, levels, kinds = None, n_levels[piece], block.kinds[piece]
+            if not _encode_sparse(block.values, piece, kinds, codes, levels):
+                values = feature_major(block.values[piece])
+                _encode_piece(values, kinds, codes, levels)
             first = block.first + start
             tally.count(first, values, codes, levels)
             named = None if names is None else names[first : first + len(codes)]
@@ -87,6 +90,17 @@ class Encoder:
 
     def __exit__(self, *exc: object) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _encode_sparse(
+    values: Values, piece: slice, kinds: np.ndarray, codes: np.ndarray, n_levels: np.ndarray
+) -> bool:
+    """Encode sparse whole numbers as they are; False for all else."""
+    return (
+        isinstance(values, SparseValues)
+        and bool((kinds == NUMERIC).all())
+        and values.encode_wholes(piece, codes, n_levels)
+    )
 
 
 def _encode_piece(

@@ -74,5 +74,6 @@ def name_variants(ids: Sequence[str], contigs: Sequence[str], positions: np.ndar
     >>> name_variants(["rs1", "."], ["1", "2"], [10, 20])
     ['rs1', '2:20']
     """
+    places = zip(ids, contigs, np.asarray(positions).tolist(), strict=True)
     return [str(name) if name not in (".", "") else f"{contig}:{position}"
-            for name, contig, position in zip(ids, contigs, positions, strict=True)]  # fmt: skip
+            for name, contig, position in places]  # fmt: skip

@@ -118,9 +118,11 @@ def join(
         missing = keep & pd.isna(pd.Series(values)).to_numpy(bool)
         if missing.any() and not missing.all():
             keep &= ~missing
+            n_missing = int(missing.sum())
+            which = "1 sample, which was" if n_missing == 1 else f"{n_missing} samples, which were"
             notices.append(
-                f"the target {name!r} is missing in {int(missing.sum())} samples, which were left "
-                f"out; the first is {_sample(source, int(missing.argmax()))!r}."
+                f"the target {name!r} is missing in {which} left out; the first is "
+                f"{_sample(source, int(missing.argmax()))!r}."
             )
     if keep.all() and table is None:
         return source

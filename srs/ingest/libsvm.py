@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from srs.errors import SourceError
+from srs.ingest.bands import SparseSpill
 from srs.ingest.block import ColumnBlock, Wanted, numeric_block, read_from_blocks, small_block
 from srs.ingest.hdf5 import file_record
-from srs.ingest.sparse import SparseSpill
+from srs.ingest.sparse import KEPT_SHARE
 from srs.store.layout import Annotation
 
 LARGEST = 2**31 - 2  # number of a feature
@@ -34,7 +35,8 @@ class LibsvmSource:
             "targets": list(wanted.columns)
         }
         self.dtype = np.dtype(np.float64)
-        self._spill = SparseSpill(wanted.folder, self.dtype)
+        kept_mem = wanted.mem // KEPT_SHARE
+        self._spill = SparseSpill(wanted.folder, self.dtype, kept_mem)
         self._labels: list[np.ndarray] = []
         self._lowest = LARGEST
         self.n_samples = n_items = 0
@@ -52,7 +54,8 @@ class LibsvmSource:
         self.notices: Sequence[str] = ()
         self.annotations: Mapping[str, Annotation] = {}
         share = n_items / max(1, self.n_samples * self.n_features)
-        self.held, self.fixed_mem, self.in_memory = 8 + int(24 * min(1.0, share)) + 1, 0, False
+        self.held, self.in_memory = 8 + int(24 * min(1.0, share)) + 1, False
+        self.fixed_mem = min(kept_mem, 12 * n_items + 8 * (self._spill.n_features + 1))
 
     def _add(self, start: int, length: int) -> int:
         """Take the lines of one piece; the number of their items."""
@@ -69,7 +72,7 @@ class LibsvmSource:
         top = int(found.indices.max()) + 1 if found.nnz else 0
         self._lowest = min(self._lowest, int(found.indices.min()) if found.nnz else LARGEST)
         found.resize((found.shape[0], top))
-        self._spill.add(self.n_samples, found)
+        self._spill.add(self.n_samples, top, found.indptr, found.indices, found.data)
         self._labels.append(labels)
         self.n_samples += found.shape[0]
         return int(found.nnz)

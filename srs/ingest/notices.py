@@ -21,14 +21,15 @@ class Tally:
         self._n_infinite = 0
 
     def count(
-        self, first: int, values: np.ndarray, codes: np.ndarray, n_levels: np.ndarray
+        self, first: int, values: np.ndarray | None, codes: np.ndarray, n_levels: np.ndarray
     ) -> None:
-        """Look at some encoded features, the first of which has the id `first`."""
+        """Look at some encoded features, the first of which has the id `first`; their values, if
+        any may be infinite."""
         self._add("empty", first, np.flatnonzero(n_levels == 0))
         single = np.flatnonzero(n_levels == 1)
         whole = single[~(codes[single] == MISSING).any(axis=1)]
         self._add("constant", first, whole)
-        if values.dtype.kind != "f":
+        if values is None or values.dtype.kind != "f":
             return
         infinite = np.isinf(values)
         if infinite.any():

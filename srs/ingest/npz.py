@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,6 +21,7 @@ from srs.ingest.hdf5 import file_record
 from srs.ingest.sparse import SparseSource
 from srs.memory import format_bytes
 
+SLICE = 1 << 18  # zipfile joins what it inflates of one read, time and again
 FORMS = {"csr": ("indices", "data"), "csc": ("indices", "data"), "coo": ("row", "col", "data")}
 
 
@@ -74,7 +76,7 @@ class Member:
         out = np.empty(stop - start, self.dtype)
         view = out.view(np.uint8).data
         while len(view):
-            n_read = self._stream.readinto(view)  # type: ignore[union-attr]
+            n_read = self._stream.readinto(view[:SLICE])  # type: ignore[union-attr]
             if not n_read:
                 raise SourceError(f"{self._where} is truncated.")
             view = view[n_read:]
@@ -109,7 +111,10 @@ class NpzMatrix:
         self.dtype = self._data.dtype
 
     def read(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        return self._indices.read(start, stop), self._data.read(start, stop)
+        with ThreadPoolExecutor(1, "srs-inflate") as beside:
+            indices = beside.submit(self._indices.read, start, stop)
+            data = self._data.read(start, stop)
+            return indices.result(), data
 
     def close(self) -> None:
         self._archive.close()
@@ -141,7 +146,7 @@ class CooSource(SparseSource):
     def _bands(self) -> Iterator[tuple[int, Any]]:
         matrix = self._matrix
         assert isinstance(matrix, CooMatrix)
-        n_items, step = int(matrix.starts[-1]), self.band_items()
+        n_items, step = int(matrix.starts[-1]), -(-self.band_items() // 2)  # rows are sorted, too
         for start in range(0, n_items, step):
             stop = min(start + step, n_items)
             columns, values = self._read(start, stop, self.n_features)

@@ -1,29 +1,27 @@
 """Sparse matrices as sources: what is not stored is an exact zero, what is stored as NaN is
 missing.
 
-Compressed by features they are read some features at a time. Compressed by samples they go
-through a temporary file of bands, as dense rows do (`srs.ingest.transpose`): a band is some samples
-compressed by features, so memory and disk follow from what is stored and not from the shape.
+Compressed by features they are read some features at a time. Compressed by samples they are turned
+in bands (`srs.ingest.bands`).
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from srs.errors import SourceError
 from srs.ingest.arrays import check_shape
+from srs.ingest.bands import SparseSpill
 from srs.ingest.block import ColumnBlock, Wanted, numeric_block, small_block, value_dtype
-from srs.ingest.transpose import pread_into
+from srs.ingest.sparse_values import SparseValues
 from srs.store.layout import Annotation
 
-BAND_COPIES = 6  # of a band while it is turned: read, typed, sorted
+BAND_COPIES = 4  # of a band while it is turned: read, typed, turned
+KEPT_SHARE = 8  # of the memory, for bands that need no file
 
 
 class Compressed(Protocol):
@@ -45,84 +43,6 @@ class Compressed(Protocol):
         while blocks are made, anyhow afterwards."""
 
     def close(self) -> None: ...
-
-
-class SparseSpill:
-    """Bands in a temporary file without a name: of each, starts by feature, samples, values."""
-
-    def __init__(self, folder: Path, dtype: np.dtype[Any]) -> None:
-        self.n_features = 0
-        self.dtype = dtype
-        self._file = tempfile.TemporaryFile(dir=folder, buffering=1 << 20)  # noqa: SIM115
-        self._bands: list[tuple[int, int, int]] = []  # offset, features, stored items
-
-    def add(self, first_sample: int, band: sparse.csr_matrix) -> None:
-        """Append samples; their features may be fewer or more than those of other bands."""
-        turned = band.tocsc()
-        self._bands.append((self._file.tell(), band.shape[1], turned.nnz))
-        self.n_features = max(self.n_features, band.shape[1])
-        self._file.write(turned.indptr.astype(np.int64).tobytes())
-        self._file.write((turned.indices + np.int32(first_sample)).astype(np.int32).tobytes())
-        self._file.write(turned.data.astype(self.dtype, copy=False).tobytes())
-
-    def read(self, first: int, n_lines: int, n_samples: int) -> SparseValues:
-        """The features from `first` on."""
-        self._file.flush()
-        fd = self._file.fileno()
-        values = SparseValues((n_lines, n_samples), self.dtype)
-        for offset, n_features, n_items in self._bands:
-            n_here = min(n_lines, n_features - first)
-            if n_here <= 0:
-                continue
-            starts = np.empty(n_here + 1, np.int64)
-            pread_into(fd, starts, offset + 8 * first)
-            samples = np.empty(starts[-1] - starts[0], np.int32)
-            items = np.empty(len(samples), self.dtype)
-            begin = offset + 8 * (n_features + 1)
-            if len(samples):
-                pread_into(fd, samples, begin + 4 * int(starts[0]))
-                pread_into(fd, items, begin + 4 * n_items + items.itemsize * int(starts[0]))
-            values.add(starts - starts[0], samples, items)
-        return values
-
-    def close(self) -> None:
-        self._file.close()
-
-
-@njit(nogil=True, cache=True)
-def add_lines(out, starts, places, values):  # type: ignore[no-untyped-def]
-    """Add the stored items of some lines to `out` (lines, places); an item may be split in two."""
-    for line in range(out.shape[0]):
-        for i in range(starts[line], starts[line + 1]):
-            out[line, places[i]] += values[i]
-
-
-class SparseValues:
-    """Values (k, n_samples) of a block, of which slices of features become arrays: so threads make
-    them where they are coded, in the cache, and zeros are never read from memory."""
-
-    def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
-        self.shape, self.dtype, self.itemsize = shape, dtype, dtype.itemsize
-        self._parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-
-    def add(self, starts: np.ndarray, samples: np.ndarray, items: np.ndarray) -> None:
-        """Stored items of the first features: where each starts, samples, values to be added."""
-        self._parts.append((starts, samples, items))
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, features: slice) -> np.ndarray:
-        first, stop, _ = features.indices(len(self))
-        out = np.zeros((stop - first, self.shape[1]), self.dtype)
-        for starts, samples, items in self._parts:
-            here = starts[first : stop + 1]
-            if len(here) > 1:
-                add_lines(out[: len(here) - 1], here, samples, items)
-        return out
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(self[0 : len(self)], dtype)
 
 
 class SparseSource:
@@ -148,9 +68,12 @@ class SparseSource:
         self.annotations: Mapping[str, Annotation] = {}
         self.notices: Sequence[str] = ()
         self.dtype = value_dtype(matrix.dtype, where)
-        share = int(matrix.starts[-1]) / (self.n_samples * self.n_features)
+        n_items = int(matrix.starts[-1])
+        share = n_items / (self.n_samples * self.n_features)
         self.held = self.dtype.itemsize + int(48 * min(1.0, share)) + 1
-        self.fixed_mem = 3 * matrix.starts.nbytes
+        bands = n_items * (4 + self.dtype.itemsize) + 8 * (self.n_features + 1)
+        self._kept_mem = 0 if matrix.by_features else min(wanted.mem // KEPT_SHARE, bands)
+        self.fixed_mem = 3 * matrix.starts.nbytes + self._kept_mem
         self.in_memory = False
         self.record = record
 
@@ -161,10 +84,11 @@ class SparseSource:
                 stop = min(first + n_features, self.n_features)
                 yield numeric_block(first, self._read_features(first, stop))
             return
-        spill = SparseSpill(self._wanted.folder, self.dtype)
+        spill = SparseSpill(self._wanted.folder, self.dtype, self._kept_mem)
         try:
             for first_sample, band in self._bands():
-                spill.add(first_sample, band)
+                spill.add(first_sample, self.n_features, band.indptr, band.indices, band.data)
+                del band
             for first in range(0, self.n_features, n_features):
                 n_here = min(n_features, self.n_features - first)
                 yield numeric_block(first, spill.read(first, n_here, self.n_samples))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from srs.ingest.text import read_text_columns
 from srs.store.feature_store import FeatureStore
 from srs.store.layout import CATEGORICAL, MISSING, NUMERIC
 from srs.store.view import StoreView
+from srs.store.writer import renew_source
 
 READ_MEM = 64 << 20
 
@@ -99,12 +100,31 @@ def _check_file(store: FeatureStore, record: Any, what: str) -> Path:
             f"{store!r} keeps no values and its {what} {path} is gone: put it back, or ingest "
             f"again with keep_values=True."
         )
-    stat = path.stat()
-    mark = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
-    if path.is_dir():
-        mark = folder_mark(path)
-    if any(mark[key] != record[key] for key in mark):
+    if not _is_marked(path, record):
         raise SourceError(
             f"{store!r} keeps no values and its {what} {path} has changed since: ingest again."
         )
     return path
+
+
+def _mark(path: Path) -> dict[str, int]:
+    if path.is_dir():
+        return folder_mark(path)
+    stat = path.stat()
+    return {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+
+
+def _is_marked(path: Path, record: Mapping[str, Any]) -> bool:
+    """Whether a file or folder is as it was when the record was made."""
+    return path.exists() and all(record.get(key) == value for key, value in _mark(path).items())
+
+
+@contextlib.contextmanager
+def values_unchanged(store: FeatureStore, path: Path) -> Iterator[None]:
+    """Around a change of a file that leaves its values as they are: if it is the source of the
+    store, and was unchanged before, the store goes on to read values from it."""
+    record = store.manifest.source
+    is_source = record.get("path") == str(path.resolve()) and _is_marked(path, record)
+    yield
+    if is_source and store.path is not None:
+        renew_source(store.path, _mark(path))

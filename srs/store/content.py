@@ -15,8 +15,6 @@ from numba import njit
 from srs.store.layout import MISSING
 from srs.tree.random import mix64
 
-FEW = 4  # codes that are counted one after the other
-
 
 @dataclass(frozen=True)
 class Content:
@@ -61,16 +59,29 @@ def _hash_rows(codes, salts, hashes):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _count_code(codes, code):  # type: ignore[no-untyped-def]
-    count = 0
+def _count_few(codes):  # type: ignore[no-untyped-def]
+    """How often 0, 1, 2 and MISSING occur. Narrow sums take wide instructions: 0.1 ns a code."""
+    n0, n1, n2, n_missing = np.int32(0), np.int32(0), np.int32(0), np.int32(0)
     for i in range(codes.shape[0]):
-        count += codes[i] == code
-    return count
+        n0 = np.int32(n0 + np.int32(codes[i] == 0))
+        n1 = np.int32(n1 + np.int32(codes[i] == 1))
+        n2 = np.int32(n2 + np.int32(codes[i] == 2))
+        n_missing = np.int32(n_missing + np.int32(codes[i] == MISSING))
+    return n0, n1, n2, n_missing
 
 
 @njit(nogil=True, cache=True)
-def _count_most(codes):  # type: ignore[no-untyped-def]
-    """How often the most frequent code occurs, missing values aside."""
+def _find_top(codes):  # type: ignore[no-untyped-def]
+    """The largest code; there is one that is not MISSING, which 1 more makes 0."""
+    top = np.uint8(0)
+    for i in range(codes.shape[0]):
+        top = max(top, np.uint8(codes[i] + np.uint8(1)))
+    return top - 1
+
+
+@njit(nogil=True, cache=True)
+def _count_all(codes):  # type: ignore[no-untyped-def]
+    """How often the most frequent code occurs, and the largest code, missing values aside."""
     counts = np.zeros((2, 256), np.int32)
     n = codes.shape[0]
     for i in range(0, n - 1, 2):  # two tables: equal neighbours would wait for one another
@@ -78,29 +89,27 @@ def _count_most(codes):  # type: ignore[no-untyped-def]
         counts[1, codes[i + 1]] += 1
     if n % 2:
         counts[0, codes[n - 1]] += 1
-    most = 0
+    most, top = 0, 0
     for c in range(MISSING):
-        most = max(most, counts[0, c] + counts[1, c])
-    return most
+        count = counts[0, c] + counts[1, c]
+        most = max(most, count)
+        top = c if count else top
+    return most, top
 
 
 @njit(nogil=True, cache=True)
 def _count_codes(codes, shares, tops, missing):  # type: ignore[no-untyped-def]
-    """Comparing all codes with a few takes 0.1 ns a code, counting them in a table 0.5."""
-    n = codes.shape[1]
+    """ns a code: few levels 0.1 (0.4 with a pass for each), mostly zeros 0.2, others 0.6."""
     for f in range(codes.shape[0]):
-        top = 0
-        for i in range(n):
-            code = codes[f, i]
-            top = max(top, 0 if code == MISSING else code)
-        n_missing = _count_code(codes[f], MISSING)
-        most = 0
-        if top < FEW:
-            for c in range(top + 1):
-                most = max(most, _count_code(codes[f], c))
+        n0, n1, n2, n_missing = _count_few(codes[f])
+        n_known = codes.shape[1] - n_missing
+        if n0 + n1 + n2 == n_known:
+            most, top = max(n0, n1, n2), (2 if n2 else (1 if n1 else 0))
+        elif 2 * n0 >= n_known:
+            most, top = n0, _find_top(codes[f])
         else:
-            most = _count_most(codes[f])
-        shares[f] = np.uint8(255 * most // max(n - n_missing, 1))
+            most, top = _count_all(codes[f])
+        shares[f] = np.uint8(255 * most // max(n_known, 1))
         tops[f], missing[f] = top, n_missing > 0
 
 

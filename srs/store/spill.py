@@ -6,6 +6,7 @@ has more turns what was spilled into bytes.
 
 from __future__ import annotations
 
+import mmap
 import tempfile
 from pathlib import Path
 from typing import IO
@@ -73,11 +74,14 @@ class CodeSpill:
         self.packed = False
 
     def read(self, bucket: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-        """All rows of a bucket, and which have four levels (packed ones); the file is then gone."""
+        """All rows of a bucket, and which have four levels (packed ones); the file is then gone.
+
+        Rows are mapped, not copied: new memory costs more than reading what the system holds.
+        """
         file = self._files[bucket]
-        file.seek(0)
-        rows = np.empty((n_rows, self.row_bytes), np.uint8)
-        file.readinto(rows.reshape(-1).data)  # type: ignore[attr-defined]
+        file.flush()
+        mapped = mmap.mmap(file.fileno(), n_rows * self.row_bytes, access=mmap.ACCESS_READ)
+        rows = np.frombuffer(mapped, np.uint8).reshape(n_rows, self.row_bytes)
         file.close()
         if not self.packed:
             return rows, np.zeros(n_rows, bool)

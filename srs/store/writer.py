@@ -72,6 +72,13 @@ def refuse_existing(path: Path | None, overwrite: bool) -> None:
         raise StoreError(f"{path} is not a feature store and is not overwritten.")
 
 
+def renew_source(path: Path, changes: Mapping[str, Any]) -> None:
+    """Put changes into what a store says of its source; codes and fingerprint stay."""
+    attributes = zarr.open_group(path, mode="r+").attrs
+    manifest: Any = attributes["srs"]
+    attributes["srs"] = {**manifest, "source": {**manifest["source"], **changes}}
+
+
 class StoreWriter:
     """Collect encoded features, then write the store in one go with `finish`.
 

@@ -67,14 +67,39 @@ def test_what_is_copied_is_sent_to_the_engine():
 # -- its steps, for real ----------------------------------------------------------------------
 
 
+def is_for_all(folder: Path) -> bool:
+    """Whether all users may enter a folder."""
+    return all(f.stat().st_mode & 0o001 for f in (folder, *folder.parents))
+
+
 class Replay:
-    """Runs steps below a folder that stands for /."""
+    """Runs steps below a folder that stands for /.
+
+    programs  where the Python of the base image is
+    base      what it needs in its environment
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.arguments: dict[str, str] = {}
         self.settings: dict[str, str] = {}
         self.folder = root
+        self.programs, self.base = Path(sys.base_prefix, "bin").resolve(), {}
+        if not is_for_all(self.programs):  # as in a home: the user of the image needs a copy
+            self.copy_python(self.programs.parent, root / "usr" / "local")
+
+    def copy_python(self, source: Path, target: Path) -> None:
+        name = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        shutil.copytree(
+            source / "lib" / name, target / "lib" / name, symlinks=True,
+            ignore=shutil.ignore_patterns("site-packages", "test", "__pycache__"),
+        )  # fmt: skip
+        for library in (source / "lib").glob("libpython*"):
+            shutil.copy2(library, target / "lib")
+        self.programs, self.base = target / "bin", {"LD_LIBRARY_PATH": str(target / "lib")}
+        self.programs.mkdir()
+        shutil.copy2(source / "bin" / name, self.programs)
+        (self.programs / "python").symlink_to(name)
 
     def moved(self, text: str) -> str:
         return re.sub(r"(?<![\w.])/(opt/srs|src|var/lib/srs|tls)\b", rf"{self.root}/\1", text)
@@ -108,11 +133,12 @@ class Replay:
                 shutil.copy2(ROOT / source, into)
 
     def run_shell(self, command: str) -> None:
-        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        path = f"{self.programs}:{os.environ['PATH']}"
         kept = {n: v for n, v in os.environ.items() if n.startswith("PIP_") or n == "HOME"}
         done = subprocess.run(
             ["sh", "-ec", self.moved(command)], cwd=self.folder, text=True, check=False,
-            env={**kept, **self.arguments, **self.settings, "PATH": path}, capture_output=True,
+            env={**kept, **self.base, **self.arguments, **self.settings, "PATH": path},
+            capture_output=True,
         )  # fmt: skip
         assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
 
@@ -148,7 +174,7 @@ def run_in(image: Replay, place: Path, *command: str) -> str:
     """A command as the image runs it: by its entrypoint, as its user, with its settings."""
     final = settings_of(split_stages()[1])
     env = {name: image.moved(value) for name, value in final.items()}
-    env |= {"TMPDIR": str(place), "HOME": str(place)}
+    env |= {"TMPDIR": str(place), "HOME": str(place), **image.base}
     before = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
     done = subprocess.run(
         [*(before if os.getuid() == 0 else []), image.root / "opt/srs/bin/entrypoint", *command],

@@ -12,6 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from service.metrics import Metrics
 from service.settings import PREFIX, Settings
+from srs.memory import coordinator_projected_mem, plan_shape, projected_mem, worker_mem
+from srs.store.layout import chunk_features
 from tests.deploy.tools import DEPLOY, ROOT
 
 VERSION = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(), re.M)[1]  # type: ignore[index]
@@ -72,3 +74,22 @@ def test_links_commands_and_figures_exist(name: str):
         ).stdout  # fmt: skip
         for option in re.findall(r"--[a-z][\w-]+", rest):
             assert option in shown, f"srs {command} has no {option}"
+
+
+def test_the_sizing_table_is_what_is_projected():
+    """Guards figures that age: what is marked * follows from `srs.memory` within 10 %."""
+    rows = re.findall(
+        r"^\| ([\d,]+) x ([\d,]+) \|(.+)\|$", (DEPLOY / "OPERATIONS.md").read_text(), re.M
+    )
+    assert len(rows) == 3
+    for features, samples, rest in rows:
+        p, n = int(features.replace(",", "")), int(samples.replace(",", ""))
+        shape = plan_shape(
+            n_samples=n, n_features=p, chunk_features=chunk_features(n, p), n_roles=2,
+            max_carried=1_000, n_outputs=2, allowed_mem=10**9,
+        )  # fmt: skip
+        stated = [1e6 * int(figure) for figure in re.findall(r"(\d+) MB\*", rest)]
+        assert stated == pytest.approx(
+            [projected_mem(shape, 2), coordinator_projected_mem(shape), worker_mem(shape, 1)],
+            rel=0.1,
+        )

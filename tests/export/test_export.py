@@ -9,7 +9,8 @@ import pytest
 from bed_reader import open_bed, to_bed
 
 import srs
-from srs.errors import InputError
+from srs.errors import InputError, SourceError
+from srs.ingest.arrays import folder_mark
 from tests.cli.conftest import invoke
 
 N, P = 240, 60
@@ -94,6 +95,25 @@ def test_anndata(suffix, tmp_path):
     ]  # fmt: skip
     assert np.flatnonzero(again.var["srs_relevant"]).tolist() == [3, 41]
     np.testing.assert_array_equal(again.X, cells.X)
+    srs.export(folder, "parquet")  # the store goes on to read the source that was added to
+    copy = tmp_path / f"copy{suffix}"
+    before = folder_mark(source) if source.is_dir() else source.read_bytes()
+    invoke("export", folder, "--to", "h5ad", "--into", source, "--out", copy)
+    assert before == (folder_mark(source) if source.is_dir() else source.read_bytes())
+    copied = anndata.read_h5ad(copy) if suffix == ".h5ad" else anndata.read_zarr(copy)
+    assert copied.var.equals(again.var)
+    with pytest.raises(InputError, match="exists already"):
+        srs.export(folder, "h5ad", copy, into=source)
+
+
+def test_a_failed_export_leaves_no_file(tmp_path):
+    np.save(tmp_path / "x.npy", DOSAGE)
+    folder, _ = run(tmp_path / "x.npy", tmp_path, target=Y)
+    (tmp_path / "x.npy").unlink()
+    for to in ("h5ad", "bed", "csv", "parquet"):
+        with pytest.raises(SourceError, match="is gone"):
+            srs.export(folder, to)
+    assert not list(folder.glob("selected*"))
 
 
 def test_variants(tmp_path):

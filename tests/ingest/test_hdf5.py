@@ -1,5 +1,7 @@
 """HDF5 datasets and MATLAB files, in both orientations; files that lead elsewhere are refused."""
 
+from pathlib import Path
+
 import h5py
 import numpy as np
 import pytest
@@ -38,6 +40,17 @@ def test_datasets(suffix, orientation, options, tmp_path):
     store = ingest(path, tmp_path / "s.zarr", target="y", orientation=orientation)
     assert store.fingerprint == EXPECTED.fingerprint
     np.testing.assert_array_equal(read_values(store, [30, 3]), VALUES[:, [30, 3]])
+
+
+def test_a_file_of_hdf5storage(tmp_path):
+    """MATLAB's v7.3 as hdf5storage 0.2.2 writes it: x is 7 samples x 5 features, y a column."""
+    path = Path(__file__).parent / "files" / "x73.mat"
+    store = ingest(path, tmp_path / "s.zarr", dataset="x", target="y")
+    values = np.random.default_rng(4).normal(size=(7, 5)).round(3)
+    np.testing.assert_array_equal(read_values(store, np.arange(5)), values)
+    assert store.target().values.tolist() == [0, 1, 0, 1, 0, 1, 0]
+    turned = ingest(path, dataset="x", orientation="features")
+    assert (turned.n_samples, turned.n_features) == (5, 7)
 
 
 @pytest.mark.parametrize("orientation", ORIENTATIONS)

@@ -56,7 +56,7 @@ def test_samples_are_matched_by_id(kind, table, tmp_path):
     assert "the first is 's1'" in said
     assert "2 of 39 rows of" in said
     assert "the first is 'z1'" in said
-    assert "'case' is missing in 1 samples, which were left out; the first is 's9'" in said
+    assert "'case' is missing in 1 sample, which was left out; the first is 's9'" in said
 
 
 def test_covariates_can_be_pinned(table):

@@ -1,18 +1,24 @@
 """scipy's .npz, libsvm and ARFF files: zeros are exact, nominal attributes are categories."""
 
+import tempfile
 from importlib import import_module
 from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.io.arff
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from srs.errors import SourceError
 from srs.ingest import ingest
+from srs.ingest.bands import SparseSpill
 from srs.ingest.values import read_values
 from tests.ingest.make import ORIENTATIONS
+from tests.reference.encode_twin import encode_twin
 
 RNG = np.random.default_rng(9)
 VALUES = np.where(RNG.random((26, 34)) < 0.75, 0.0, RNG.normal(size=(26, 34)).round(4))
@@ -31,6 +37,44 @@ def test_npz(form, orientation, mem, tmp_path, monkeypatch):
     store = ingest(tmp_path / "x.npz", tmp_path / "s.zarr", orientation=orientation, target=TARGET)
     assert store.fingerprint == ingest(VALUES, target=TARGET).fingerprint
     np.testing.assert_array_equal(read_values(store, [33, 2]), VALUES[:, [33, 2]])
+
+
+@st.composite
+def stored_items(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]:
+    """Items in any order, some places twice: mostly counts, now and then what has no short way."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    shape = draw(st.integers(1, 40)), draw(st.integers(1, 9))
+    n_items = draw(st.integers(0, 2 * shape[0] * shape[1]))
+    odd = draw(st.sampled_from([0.0, -1.0, 0.5, 254.0, 255.0, np.nan, np.inf]))
+    values = rng.choice(
+        [0.0, 1.0, 2.0, 7.0, 100.0, odd], n_items, p=[0.1, 0.5, 0.2, 0.1, 0.05, 0.05]
+    )
+    return rng.integers(0, shape[0], n_items), rng.integers(0, shape[1], n_items), values, shape
+
+
+@given(stored_items(), st.booleans(), st.sampled_from([np.float32, np.float64]))
+def test_counts_are_coded_as_dense_values(items, in_file, dtype):
+    """Guards the short way of counts: bands in memory and in the file, one and many, items that
+    are stored in two parts; the twin codes the dense sums."""
+    rows, columns, values, (n, p) = items
+    dense = np.zeros((p, n), dtype)
+    np.add.at(dense, (columns, rows), values.astype(dtype))
+    spill = SparseSpill(Path(tempfile.gettempdir()), np.dtype(dtype), 0 if in_file else 1 << 20)
+    half = len(values) // 2
+    for part in (slice(None, half), slice(half, None)):
+        order = np.argsort(rows[part], kind="stable")
+        starts = np.searchsorted(rows[part][order], np.arange(n + 1))
+        spill.add(0, p, starts, columns[part][order], values[part][order])
+    block = spill.read(0, p, n)
+    np.testing.assert_array_equal(block[0:p], dense)
+    codes, n_levels = np.empty((p, n), np.uint8), np.empty(p, np.uint8)
+    wholes = bool(np.isin(values, np.arange(255)).all() and (dense < 255).all())
+    assert block.encode_wholes(slice(0, p), codes, n_levels) == wholes
+    spill.close()
+    for line in range(p if wholes else 0):
+        expected, n_expected = encode_twin(dense[line].tolist())
+        assert codes[line].tolist() == expected
+        assert n_levels[line] == n_expected
 
 
 def test_npz_that_is_refused(tmp_path):

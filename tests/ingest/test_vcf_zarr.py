@@ -1,6 +1,9 @@
 """VCF Zarr in the layout of bio2zarr: dosages, ids, places; codecs that are not on the list."""
 
 import json
+import re
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +14,11 @@ from srs.ingest import ingest
 from srs.ingest.values import read_values
 
 V, N = 33, 17
+FILES = Path(__file__).parent / "files"
 
 
 def write(folder, version, calls=None):
-    """The arrays that bio2zarr writes; its releases need an older zarr than ours."""
+    """The arrays that bio2zarr writes."""
     rng = np.random.default_rng(8)
     calls = rng.integers(-1, 3, size=(V, N, 2)).astype(np.int8) if calls is None else calls
     group = zarr.create_group(folder, zarr_format=version)
@@ -48,6 +52,33 @@ def test_dosages(version, tmp_path):
     assert places["contig"].labels == ("chr1", "chr2")
     assert places["contig"].values[[19, 20]].tolist() == [0, 1]
     assert places["position"].values.tolist() == (np.arange(V) * 7).tolist()
+
+
+def read_vcf(path):
+    """Variants and dosages of a small VCF file: the obvious twin."""
+    lines = [line.split("\t") for line in path.read_text().splitlines() if line[:2] != "##"]
+    calls = [[re.split(r"[/|]", call) for call in line[9:]] for line in lines[1:]]
+    dosages = [[np.nan if "." in call else sum(allele != "0" for allele in call) for call in line]
+               for line in calls]  # fmt: skip
+    return lines[0][9:], [tuple(line[:3]) for line in lines[1:]], np.array(dosages)
+
+
+def test_a_file_of_bio2zarr(tmp_path):
+    """`vcf2zarr convert` of bio2zarr 0.2.1 made it of the VCF file beside it, in which calls are
+    phased or not, missing in whole or half, haploid, and of three alleles."""
+    with zipfile.ZipFile(FILES / "calls.vcz.zip") as archive:
+        archive.extractall(tmp_path)
+    samples, variants, dosages = read_vcf(FILES / "calls.vcf")
+    store = ingest(tmp_path / "calls.vcz", tmp_path / "s.zarr", target=np.arange(9) % 2)
+    assert store.sample_ids == samples
+    names = [f"{contig}:{at}" if name == "." else name for contig, at, name in variants]
+    assert store.feature_names == names
+    places = store.annotations()
+    contigs = [places["contig"].labels[i] for i in places["contig"].values]
+    assert contigs == [contig for contig, _, _ in variants]
+    assert places["position"].values.tolist() == [int(at) for _, at, _ in variants]
+    assert np.isnan(dosages).any()
+    np.testing.assert_array_equal(read_values(store, np.arange(len(names))).T, dosages)
 
 
 def test_haploid_calls_have_fill(tmp_path):
