@@ -37,8 +37,9 @@ def evidence(_: int) -> np.ndarray:
     return np.zeros(34 * SLAB_FEATURES, np.uint8)
 
 
-def sleeping(_: int) -> int:
-    sleep(SLEEP_SECONDS)
+def sleeping(number: int) -> int:
+    """As long as tasks do: a fifth more or less than their mean, so they do not end together."""
+    sleep(SLEEP_SECONDS * (0.8 + 0.4 * (number * 0.618034 % 1)))
     return 0
 
 
