@@ -33,6 +33,7 @@ from srs.store.packing import tile_rows
 from srs.store.spill import CodeSpill
 from srs.tree.random import mix64
 
+Buffer = bytes | memoryview
 LAST_CODE = 3  # largest that two bits hold; one less beside missing values
 WRITE_THREADS = 2  # making the folders and the file of a chunk takes longer than its digest
 SMALL_CHUNK = 4 << 20  # of these four may be on their way to disk, of larger ones two
@@ -230,12 +231,12 @@ class StoreWriter:
         labels: Mapping[int, Sequence[str]],
         targets: Sequence[Target],
         annotations: Mapping[str, Annotation],
-    ) -> list[bytes]:
+    ) -> list[Buffer]:
         """Write what is known beside the codes; what of it the digest takes after them, in order.
 
         Small arrays, each of which waits for the file system: so beside the codes.
         """
-        parts: list[bytes] = []
+        parts: list[Buffer] = []
         _write_array(group, "kind", kinds.astype(np.uint8))
         _write_array(group, "n_levels", n_levels.astype(np.uint8))
         _write_array(group, "top_share", self._top_shares)
@@ -250,12 +251,12 @@ class StoreWriter:
             array = _write_array(group, f"targets/{target.name}", target.values)
             array.attrs.update({"task": target.task, "labels": list(target.labels)})
             parts.append(repr((target.name, target.task, target.labels)).encode())
-            parts.append(target.values.tobytes())
+            parts.append(_buffer(target.values))
         for name, annotation in annotations.items():
             array = _write_array(group, f"annotations/{name}", annotation.values)
             array.attrs["labels"] = list(annotation.labels)
             parts.append(repr((name, annotation.labels)).encode())
-            parts.append(annotation.values.tobytes())
+            parts.append(_buffer(annotation.values))
         return parts
 
     def _write_codes(self, group: zarr.Group, width: int, digest: Any) -> np.ndarray:
@@ -379,9 +380,14 @@ def _write_array(group: zarr.Group, name: str, data: np.ndarray) -> zarr.Array[A
     return array
 
 
-def _write_strings(group: zarr.Group, name: str, strings: Sequence[str]) -> list[bytes]:
+def _write_strings(group: zarr.Group, name: str, strings: Sequence[str]) -> list[Buffer]:
     """Write strings; what the digest takes of them."""
     data, offsets = layout.pack_strings(strings)
     _write_array(group, f"{name}/data", data)
     _write_array(group, f"{name}/offsets", offsets)
-    return [name.encode(), offsets.tobytes(), data.tobytes()]
+    return [name.encode(), _buffer(offsets), _buffer(data)]
+
+
+def _buffer(values: np.ndarray) -> memoryview:
+    """The bytes of an array, without a copy."""
+    return np.ascontiguousarray(values).view(np.uint8).data
