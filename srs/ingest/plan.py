@@ -13,6 +13,7 @@ from srs.errors import MemoryBudgetError
 from srs.ingest.block import Source
 from srs.memory import INTERPRETER_MEM, MB, format_bytes
 from srs.store.layout import chunk_features
+from srs.store.writer import chunk_buffers
 
 PIECE_BYTES = 4 * MB  # values that one thread sorts and encodes at a time
 ENCODE_COPIES = 4  # two threads, each a piece sorted, its codes and masks
@@ -21,7 +22,7 @@ NAME_MEM = 320  # a name as text in the source's header and ours, and packed (me
 SAMPLE_MEM = 32  # targets
 SAMPLE_ID_MEM = 160  # an id as text, and packed
 MAX_SPILL_FILES = 256  # of the writer, each with 64 KB of buffer
-CHUNK_COPIES = 4  # of a chunk while it is written: a part of it sorted, two tiled
+CHUNK_COPIES = 2  # of a chunk while it is sorted, beside those that are tiled and leaving
 BLOCK_BYTES = 256 * MB  # larger blocks gain nothing
 
 
@@ -62,7 +63,7 @@ def plan_ingest(source: Source, store_in_memory: bool, allowed_mem: int) -> Inge
     fixed += n * p if store_in_memory else 0
     feature_mem = n * (source.held + source.dtype.itemsize + 3)
     writer_mem = max(4 * MB, 4 * n * p // MAX_SPILL_FILES)
-    chunk_mem = CHUNK_COPIES * n * chunk_features(n, p)
+    chunk_mem = (CHUNK_COPIES + chunk_buffers(n, p)) * n * chunk_features(n, p)
     needed = fixed + max(feature_mem, writer_mem, chunk_mem + writer_mem // 4)
     if needed > allowed_mem:
         advice = ", or give a path, so that the store is not kept in memory" * store_in_memory

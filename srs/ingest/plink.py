@@ -1,5 +1,7 @@
-"""PLINK 1 files (.bed with .bim and .fam beside it), read by bed-reader in blocks of variants.
+"""PLINK 1 files (.bed with .bim and .fam beside it), in blocks of variants.
 
+bed-reader reads .bim and .fam, and genotypes that are stored by samples; those stored by variants,
+as nearly all are, are looked up here, four of a byte at once (a fifth of bed-reader's CPU time).
 A dosage counts allele 1 of the .bim file. Targets are `phenotype` and `sex` of the .fam file;
 others come from a table (`srs.ingest.join`).
 """
@@ -11,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numba import njit
 
 from srs.errors import SourceError
-from srs.ingest.block import Wanted
+from srs.ingest.block import NO_VALUE, Wanted
 from srs.ingest.extras import require
 from srs.ingest.genotypes import GenotypeSource, describe_places, name_variants
 from srs.ingest.hdf5 import file_record
@@ -22,6 +25,22 @@ UNKNOWN = ("-9", "NA", "nan", "NaN", "")
 UNUSED = ("father", "mother", "cm_position", "allele_1", "allele_2")
 VARIANT_MEM = 600  # while .bim is read: its fields as text of equal width, and as names
 READ_MEM = 32 << 20  # buffers of bed-reader's threads
+BY_VARIANTS = b"\x6c\x1b\x01"  # how a .bed file that is stored by variants starts
+_PAIRS = (np.arange(256)[:, None] >> np.arange(0, 8, 2)) & 3
+# Four dosages of a byte as one word, in the order of the machine.
+_WORDS = np.array([2, NO_VALUE, 1, 0], np.int8)[_PAIRS].view(np.uint32)[:, 0].copy()
+
+
+@njit(nogil=True, cache=True)
+def look_up_dosages(packed, words, dosages):  # type: ignore[no-untyped-def]
+    """dosages int8 (k, n) of packed (k, ceil(n / 4)): copies of allele 1, NO_VALUE missing."""
+    line = np.empty(packed.shape[1], np.uint32)
+    bytes_of_line = line.view(np.int8)
+    for v in range(packed.shape[0]):
+        for b in range(packed.shape[1]):
+            line[b] = words[packed[v, b]]
+        for i in range(dosages.shape[1]):
+            dosages[v, i] = bytes_of_line[i]
 
 
 def open_plink(path: Path, wanted: Wanted) -> GenotypeSource:
@@ -32,9 +51,16 @@ def open_plink(path: Path, wanted: Wanted) -> GenotypeSource:
         n_samples, n_features = bed.shape
         record = file_record("plink", path, wanted) | {"targets": list(wanted.columns)}
 
+        with path.open("rb") as file:
+            by_variants = file.read(len(BY_VARIANTS)) == BY_VARIANTS
+
         def fetch(first: int, stop: int) -> np.ndarray:
             try:
+                if by_variants:
+                    return read_variants(path, n_samples, first, stop)
                 read = bed.read(np.s_[:, first:stop], dtype="int8", order="F")
+            except SourceError:
+                raise
             except Exception as error:
                 raise SourceError(f"{path} cannot be read: {_say(error)}") from None
             turned: np.ndarray = read.T
@@ -53,6 +79,18 @@ def open_plink(path: Path, wanted: Wanted) -> GenotypeSource:
     except Exception as error:
         raise SourceError(f"{path} cannot be read: {_say(error)}") from None
     return source
+
+
+def read_variants(path: Path, n_samples: int, first: int, stop: int) -> np.ndarray:
+    """Dosages int8 (k, n_samples) of variants first..stop of a .bed file stored by variants."""
+    width = -(-n_samples // 4)
+    k, start = stop - first, len(BY_VARIANTS) + first * width
+    packed = np.fromfile(path, np.uint8, k * width, offset=start)
+    if len(packed) < k * width:
+        raise SourceError(f"{path} became shorter while it was read.")
+    dosages = np.empty((k, n_samples), np.int8)
+    look_up_dosages(packed.reshape(k, width), _WORDS, dosages)
+    return dosages
 
 
 def open_bed(path: Path, unused: tuple[str, ...] = ()) -> Any:

@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -32,7 +33,10 @@ from srs.store.packing import tile_rows
 from srs.store.spill import CodeSpill
 from srs.tree.random import mix64
 
+Buffer = bytes | memoryview
 LAST_CODE = 3  # largest that two bits hold; one less beside missing values
+WRITE_THREADS = 2  # making the folders and the file of a chunk takes longer than its digest
+SMALL_CHUNK = 4 << 20  # of these four may be on their way to disk, of larger ones two
 
 
 @njit(nogil=True, cache=True)
@@ -70,6 +74,11 @@ def refuse_existing(path: Path | None, overwrite: bool) -> None:
         is_store = False
     if not is_store:
         raise StoreError(f"{path} is not a feature store and is not overwritten.")
+
+
+def chunk_buffers(n_samples: int, n_features: int) -> int:
+    """Chunks that are filled, hashed or written at a time."""
+    return 4 if n_samples * layout.chunk_features(n_samples, n_features) <= SMALL_CHUNK else 2
 
 
 def renew_source(path: Path, changes: Mapping[str, Any]) -> None:
@@ -192,28 +201,15 @@ class StoreWriter:
         group = zarr.create_group(root, zarr_format=3)
         digest = hashlib.blake2b(digest_size=16)
         width = layout.chunk_features(self.n_samples, self.n_features)
-        feature_id = self._write_codes(group, width, digest)
+        with ThreadPoolExecutor(1, "srs-describe") as beside:
+            described = beside.submit(
+                self._describe, group, kinds, n_levels, names, sample_ids, labels, targets,
+                annotations or {},
+            )  # fmt: skip
+            feature_id = self._write_codes(group, width, digest)
+            for part in described.result():
+                digest.update(part)
         _write_array(group, "feature_id", feature_id)
-        _write_array(group, "kind", kinds.astype(np.uint8))
-        _write_array(group, "n_levels", n_levels.astype(np.uint8))
-        _write_array(group, "top_share", self._top_shares)
-        for name, strings in (("names", names), ("samples", sample_ids)):
-            if strings is not None:
-                _write_strings(group, name, strings, digest)
-        if labels:
-            label_ids, texts = layout.pack_labels(labels)
-            _write_strings(group, "labels", texts, digest)
-            _write_array(group, "labels/feature_id", np.array(label_ids, np.int64))
-        for target in targets:
-            array = _write_array(group, f"targets/{target.name}", target.values)
-            array.attrs.update({"task": target.task, "labels": list(target.labels)})
-            digest.update(repr((target.name, target.task, target.labels)).encode())
-            digest.update(target.values.tobytes())
-        for name, annotation in (annotations or {}).items():
-            array = _write_array(group, f"annotations/{name}", annotation.values)
-            array.attrs["labels"] = list(annotation.labels)
-            digest.update(repr((name, annotation.labels)).encode())
-            digest.update(annotation.values.tobytes())
         if values is not None:
             self._write_values(group, values)
         manifest = Manifest(
@@ -225,32 +221,71 @@ class StoreWriter:
         group.attrs["srs"] = manifest.to_json()
         return root if self._folder is None else self._move(root)
 
+    def _describe(
+        self,
+        group: zarr.Group,
+        kinds: np.ndarray,
+        n_levels: np.ndarray,
+        names: Sequence[str] | None,
+        sample_ids: Sequence[str] | None,
+        labels: Mapping[int, Sequence[str]],
+        targets: Sequence[Target],
+        annotations: Mapping[str, Annotation],
+    ) -> list[Buffer]:
+        """Write what is known beside the codes; what of it the digest takes after them, in order.
+
+        Small arrays, each of which waits for the file system: so beside the codes.
+        """
+        parts: list[Buffer] = []
+        _write_array(group, "kind", kinds.astype(np.uint8))
+        _write_array(group, "n_levels", n_levels.astype(np.uint8))
+        _write_array(group, "top_share", self._top_shares)
+        for name, strings in (("names", names), ("samples", sample_ids)):
+            if strings is not None:
+                parts += _write_strings(group, name, strings)
+        if labels:
+            label_ids, texts = layout.pack_labels(labels)
+            parts += _write_strings(group, "labels", texts)
+            _write_array(group, "labels/feature_id", np.array(label_ids, np.int64))
+        for target in targets:
+            array = _write_array(group, f"targets/{target.name}", target.values)
+            array.attrs.update({"task": target.task, "labels": list(target.labels)})
+            parts.append(repr((target.name, target.task, target.labels)).encode())
+            parts.append(_buffer(target.values))
+        for name, annotation in annotations.items():
+            array = _write_array(group, f"annotations/{name}", annotation.values)
+            array.attrs["labels"] = list(annotation.labels)
+            parts.append(repr((name, annotation.labels)).encode())
+            parts.append(_buffer(annotation.values))
+        return parts
+
     def _write_codes(self, group: zarr.Group, width: int, digest: Any) -> np.ndarray:
         depth = layout.TILE * self.code_bits // 8
         codes = _create_codes(group, self.n_features, self.n_samples, width, depth)
         feature_id = np.empty(self.n_features, np.int64)
         fours = np.zeros(layout.TILE * layout.count_tiles(self.n_features), bool)
-        chunk, spare = (np.empty((width // layout.TILE, self.n_samples, depth), np.uint8)
-                        for _ in range(2))  # fmt: skip
+        free = [np.empty((width // layout.TILE, self.n_samples, depth), np.uint8)
+                for _ in range(chunk_buffers(self.n_samples, self.n_features))]  # fmt: skip
         n_written = 0
-        # The digest of a chunk takes longer than filling and writing the next one.
-        with ThreadPoolExecutor(2, "srs-write") as pool:
-            leaving: list[Future[None]] = []
+        with (
+            ThreadPoolExecutor(1, "srs-digest") as hashing,  # one: chunks in their order
+            ThreadPoolExecutor(WRITE_THREADS, "srs-write") as writing,
+        ):
+            leaving: deque[tuple[np.ndarray, Future[None], Future[None]]] = deque()
             for ids, rows, four in self._in_places(width):
+                chunk = free.pop() if free else _wait(leaving.popleft())
                 for at in range(len(chunk)):
                     here = rows[at * layout.TILE : (at + 1) * layout.TILE]
                     (tile_rows if self._spill.packed else _turn_rows)(here, chunk[at])
                 feature_id[n_written : n_written + len(ids)] = ids
                 fours[n_written : n_written + len(ids)] = four
                 n_written += len(ids)
-                for done in leaving:
-                    done.result()
                 number = (n_written - 1) // width
-                leaving = [pool.submit(digest.update, chunk.data)]
-                leaving.append(pool.submit(self._write_chunk, codes, number, chunk))
-                chunk, spare = spare, chunk
-            for done in leaving:
-                done.result()
+                hashed = hashing.submit(digest.update, chunk.data)
+                written = writing.submit(self._write_chunk, codes, number, chunk)
+                leaving.append((chunk, hashed, written))
+            for one in leaving:
+                _wait(one)
         if n_written != self.n_features:
             raise StoreError(f"{n_written} of {self.n_features} features were written.")
         if fours.any() and self._spill.packed:
@@ -310,6 +345,14 @@ class StoreWriter:
             self.close()
 
 
+def _wait(leaving: tuple[np.ndarray, Future[None], Future[None]]) -> np.ndarray:
+    """The buffer of a chunk, once its codes are hashed and written."""
+    chunk, hashed, written = leaving
+    hashed.result()
+    written.result()
+    return chunk
+
+
 def _create_codes(
     group: zarr.Group, n_features: int, n_samples: int, width: int, depth: int
 ) -> zarr.Array[Any]:
@@ -337,10 +380,14 @@ def _write_array(group: zarr.Group, name: str, data: np.ndarray) -> zarr.Array[A
     return array
 
 
-def _write_strings(group: zarr.Group, name: str, strings: Sequence[str], digest: Any) -> None:
+def _write_strings(group: zarr.Group, name: str, strings: Sequence[str]) -> list[Buffer]:
+    """Write strings; what the digest takes of them."""
     data, offsets = layout.pack_strings(strings)
     _write_array(group, f"{name}/data", data)
     _write_array(group, f"{name}/offsets", offsets)
-    digest.update(name.encode())
-    digest.update(offsets.tobytes())
-    digest.update(data.tobytes())
+    return [name.encode(), _buffer(offsets), _buffer(data)]
+
+
+def _buffer(values: np.ndarray) -> memoryview:
+    """The bytes of an array, without a copy."""
+    return np.ascontiguousarray(values).view(np.uint8).data

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from bed_reader import to_bed
+from bed_reader import open_bed, to_bed
 
 from srs.errors import SourceError
 from srs.ingest import ingest
+from srs.ingest.plink import read_variants
 from srs.ingest.values import read_values
 
 N, P = 29, 40
@@ -40,6 +41,27 @@ def test_variants_become_the_same_store_as_the_array(tmp_path):
     places = store.annotations()
     assert [places["contig"].labels[c] for c in places["contig"].values[[0, 19, 20]]] == list("112")
     assert places["position"].values[7] == 700
+
+
+@pytest.mark.parametrize("n_samples", [1, 2, 3, 4, 5, 8, 1003])
+def test_dosages_are_those_of_bed_reader(n_samples, tmp_path):
+    rng = np.random.default_rng(n_samples)
+    dosage = rng.choice([0.0, 1.0, 2.0, np.nan], size=(n_samples, 50))
+    to_bed(tmp_path / "g.bed", dosage)
+    with open_bed(tmp_path / "g.bed") as bed:
+        twin = bed.read(np.s_[:, 7:43], dtype="int8").T
+    np.testing.assert_array_equal(read_variants(tmp_path / "g.bed", n_samples, 7, 43), twin)
+    with pytest.raises(SourceError, match="became shorter"):
+        read_variants(tmp_path / "g.bed", n_samples, 40, 51)
+
+
+def test_genotypes_stored_by_samples(tmp_path):
+    dosage = np.random.default_rng(3).choice([0.0, 1.0, 2.0, np.nan], size=(40, 40))
+    stores = []
+    for major in ("SNP", "individual"):
+        to_bed(tmp_path / f"{major}.bed", dosage, major=major)
+        stores.append(ingest(tmp_path / f"{major}.bed"))
+    assert stores[0].fingerprint == stores[1].fingerprint
 
 
 def test_samples_of_unknown_phenotype_are_left_out(tmp_path):

@@ -1,11 +1,13 @@
 """Writing: order of places, spill files, overwriting, and what must not be overwritten."""
 
+import hashlib
+
 import numpy as np
 import pytest
 import zarr
 
 from srs.errors import StoreError
-from srs.store import NUMERIC, open_store
+from srs.store import NUMERIC, layout, open_store, writer
 from srs.store.content import look_at
 from srs.store.writer import StoreWriter
 
@@ -54,6 +56,35 @@ def test_long_features_have_chunks_of_one_tile(tmp_path):
 def test_features_that_are_not_all_there(codes, tmp_path):
     with pytest.raises(StoreError, match="of 1500 features were written"):
         write(tmp_path / "a", codes, order=np.arange(1499))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("n_buffers", [2, 4])
+def test_many_chunks_on_their_way(n_buffers, tmp_path, monkeypatch):
+    codes = np.random.default_rng(2).integers(0, 200, size=(1500, 300)).astype(np.uint8)
+    plain = write(tmp_path / "a", codes)
+    monkeypatch.setattr(layout, "CHUNK_BYTES", 64 * 300)
+    monkeypatch.setattr(writer, "SMALL_CHUNK", 64 * 300 if n_buffers == 4 else 0)
+    assert writer.chunk_buffers(300, 1500) == n_buffers
+    store = write(tmp_path / "b", codes)
+    assert (store.chunk_features, store.n_chunks) == (64, 24)
+    np.testing.assert_array_equal(store.feature_ids, plain.feature_ids)
+    np.testing.assert_array_equal(store.read_codes(np.arange(1500)), codes.T)
+    assert write(tmp_path / "c", codes).fingerprint == store.fingerprint
+    whole = hashlib.blake2b(digest_size=16)
+    for number in range(24):
+        whole.update((tmp_path / "b/codes/c" / str(number) / "0/0").read_bytes()[:-4])
+    assert whole.hexdigest() == store.fingerprint
+
+
+@pytest.mark.parametrize("part", ["_write_chunk", "_describe"])
+def test_what_fails_in_a_thread_leaves_nothing(part, codes, tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(StoreWriter, part, fail)
+    with pytest.raises(OSError, match="No space left"):
+        write(tmp_path / "a", codes)
     assert list(tmp_path.iterdir()) == []
 
 
