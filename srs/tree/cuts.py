@@ -6,9 +6,11 @@ Categorical columns are split by a random subset of levels that is a pure functi
 and level.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
-from numba.cpython.unsafe.numbers import trailing_zeros
+from numba.cpython.unsafe import numbers
 
 from srs.tree.criterion import VARIANCE, score_columns
 from srs.tree.random import U32, random_below, random_u32, scale_u32
@@ -16,6 +18,7 @@ from srs.tree.random import U32, random_below, random_u32, scale_u32
 MISSING = 255
 U8 = np.uint8
 U64 = np.uint64
+trailing_zeros: Any = numbers.trailing_zeros  # one instruction; typed by numba alone
 FLUSH = 252  # most comparisons that a uint8 lane can hold, a multiple of the unrolling (4)
 SUBSET_TRIES = 64
 LONG_RUN = 16  # samples of one weight that are counted faster than they are weighed
@@ -350,7 +353,7 @@ def _pick(start, stop, scores, cuts, tie_key, col):
         best = max(best, scores[i])
     if best == -np.inf:
         return -1
-    at, ties = U64(0), 0
+    at, ties = start, 0
     for i in range(start, stop):
         if scores[i] == best:
             ties += 1
