@@ -59,34 +59,6 @@ def fill_tables(criterion, nlogn, class_sizes, n_segments, n, weighted, tables):
 
 
 @njit(nogil=True, cache=True)
-def score_weighted(left, n_left, n, tables, nlogn):
-    """Score of one split by ENTROPY of weighted samples, as `score_one` does without weights."""
-    score = -(nlogn[n_left] + nlogn[n - n_left])
-    for s in range(left.shape[0]):
-        score += nlogn[left[s]] + nlogn[np.int64(tables[s, 0]) - left[s]]
-    return score
-
-
-@njit(nogil=True, cache=True)
-def score_one(criterion, left, n_left, n, left_sum, total, tables):
-    """Score of one split without the impurity of its node: comparable within the node."""
-    n_right = n - n_left
-    if criterion == VARIANCE:
-        return left_sum * left_sum / n_left + (total - left_sum) * (total - left_sum) / n_right
-    score = -tables[left.shape[0], n_left] if criterion == ENTROPY else 0.0
-    if criterion == ENTROPY:
-        for s in range(left.shape[0]):
-            score += tables[s, left[s]]
-        return score
-    sq_left, sq_right = 0.0, 0.0
-    for s in range(left.shape[0]):
-        in_right = tables[s, 0] - left[s]
-        sq_left += np.float64(left[s]) * left[s]
-        sq_right += in_right * in_right
-    return sq_left / n_left + sq_right / n_right
-
-
-@njit(nogil=True, cache=True)
 def score_columns(criterion, counts, sums, n, total, tables, nlogn, weighted, low, high, min_leaf,
                   n_left, scores):  # fmt: skip
     """Score of every column of a tile without the node's impurity; -inf where it cannot be cut."""

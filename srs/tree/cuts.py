@@ -6,18 +6,22 @@ Categorical columns are split by a random subset of levels that is a pure functi
 and level.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numba.cpython.unsafe import numbers
 
-from srs.tree.criterion import ENTROPY, VARIANCE, score_one, score_weighted
+from srs.tree.criterion import VARIANCE, score_columns
 from srs.tree.random import U32, random_below, random_u32, scale_u32
 
 MISSING = 255
 U8 = np.uint8
+U64 = np.uint64
+trailing_zeros: Any = numbers.trailing_zeros  # one instruction; typed by numba alone
 FLUSH = 252  # most comparisons that a uint8 lane can hold, a multiple of the unrolling (4)
 SUBSET_TRIES = 64
 LONG_RUN = 16  # samples of one weight that are counted faster than they are weighed
-FEW_SAMPLES = 40  # nodes up to this size have their levels listed by sorting
 
 
 @njit(nogil=True, cache=True)
@@ -217,114 +221,146 @@ def cut_categories(block, rows, starts, col, j, subset_key, values, weights, cri
 
 
 @njit(nogil=True, cache=True)
-def list_levels(block, rows, starts, col, values, criterion, codes, segments, ys, hist, counts,
-                sums):  # fmt: skip
-    """Levels of a column in a node, ascending: codes, counts by class, sums; returns their number.
+def make_cut_scratch(n_classes, size):
+    """What `find_best_cuts` works with: sums by code, 0 between calls, and room for cuts."""
+    return (
+        np.zeros(4, np.uint64),
+        np.zeros((n_classes, 256), np.int32),
+        np.zeros(256, np.float64),
+        np.empty(n_classes, np.int32),
+        np.empty(size, np.int32),
+        np.empty((n_classes, size), np.int32),
+        np.zeros(size, np.float64),
+        np.empty(size, np.int32),
+        np.empty(size, np.float64),
+        np.empty(size + 1, np.uint64),
+        np.zeros(size, np.uint8),
+        np.ones(size, np.uint8),
+    )
 
-    Few samples are sorted, many are counted: a node of ten would spend its time on 256 bins.
-    codes, segments, ys, hist are scratch; level i is codes[i], counts[i, :] and sums[i].
+
+@njit(nogil=True, cache=True)
+def find_best_cuts(
+    block, rows, starts, c0, is_categorical, values, weights, criterion, mass, total, tables,
+    nlogn, min_leaf, tie_key, low, high, cut, shift, counts, sums, scratch,
+):  # fmt: skip
+    """The best cut of each numeric column of a tile, and what it sends left.
+
+    Samples are added up by code, and a bit a code remembers which codes there are: no node is
+    sorted, and a small one does not look at all 256. Cuts of many columns are listed, then scored
+    together. A column that cannot be cut gets low == high.
     """
-    n_segments = starts.shape[0] - 1
-    lo, hi = starts[0], starts[n_segments]
-    n = hi - lo
-    n_levels = 0
-    if n <= FEW_SAMPLES:
-        at = 0
-        for s in range(n_segments):
-            for i in range(starts[s], starts[s + 1]):
-                row = rows[i]
-                code = block[row, col]
-                y = values[row] if criterion == VARIANCE else 0.0
-                k = at
-                while k > 0 and codes[k - 1] > code:
-                    codes[k] = codes[k - 1]
-                    segments[k] = segments[k - 1]
-                    ys[k] = ys[k - 1]
-                    k -= 1
-                codes[k] = code
-                segments[k] = s
-                ys[k] = y
-                at += 1
-        for i in range(n):
-            if n_levels == 0 or codes[i] != codes[n_levels - 1]:
-                for s in range(n_segments):
-                    counts[n_levels, s] = 0
-                sums[n_levels] = 0.0
-                codes[n_levels] = codes[i]
-                n_levels += 1
-            counts[n_levels - 1, segments[i]] += 1
-            sums[n_levels - 1] += ys[i]
-        return n_levels
-    hist[:] = 0
-    for i in range(lo, hi):
-        hist[block[rows[i], col]] = 1
-    for code in range(256):
-        if hist[code]:
-            codes[n_levels] = U8(code)
+    (seen, code_counts, code_sums, so_far, cuts, lefts, left_sums, n_left, scores, ends, zeros,
+     ones) = scratch  # fmt: skip
+    n_segments = U64(starts.shape[0] - 1)
+    weighted = weights.shape[0] > 0
+    numeric = criterion == VARIANCE
+    width = low.shape[0]
+    first, n_cuts = 0, U64(0)  # cuts of the columns from `first` on are listed and not yet scored
+    ends[0] = U64(0)
+    for j in range(width):
+        low[j] = high[j] = U8(0)
+        start = n_cuts
+        if not is_categorical[c0 + j]:
+            col = U64(c0 + j)
             for s in range(n_segments):
-                counts[n_levels, s] = 0
-            sums[n_levels] = 0.0
-            hist[code] = n_levels
-            n_levels += 1
-    for s in range(n_segments):
-        for i in range(starts[s], starts[s + 1]):
-            counts[hist[block[rows[i], col]], s] += 1
-    if criterion == VARIANCE:
-        for i in range(lo, hi):
-            sums[hist[block[rows[i], col]]] += values[rows[i]]
-    return n_levels
-
-
-@njit(nogil=True, cache=True)
-def weigh_levels(block, rows, starts, col, weights, n_levels, codes, hist, counts):
-    """Put masses in the place of the counts that `list_levels` made."""
-    for i in range(n_levels):
-        hist[codes[i]] = i
-        for s in range(counts.shape[1]):
-            counts[i, s] = 0
-    for s in range(starts.shape[0] - 1):
-        for i in range(starts[s], starts[s + 1]):
-            counts[hist[block[rows[i], col]], s] += weights[rows[i]]
-
-
-@njit(nogil=True, cache=True)
-def find_best_cut(n_levels, level_codes, level_counts, level_sums, n, j, tables, nlogn, weighted,
-                  criterion, total, min_leaf, tie_key, left, cut, shift, counts,
-                  sums):  # fmt: skip
-    """Put the best cut of one column into cut[j], shift[j], counts[:, j] and sums[j]."""
-    n_segments = left.shape[0]
-    weighted = weighted and criterion == ENTROPY
-    missing = level_codes[n_levels - 1] == U8(MISSING)
-    best, ties = -np.inf, 0
-    for direction in range(2 if missing else 1):
-        left[:] = 0
-        left_sum, n_left = 0.0, 0
-        if direction == 1:
-            left_sum = level_sums[n_levels - 1]
-            for s in range(n_segments):
-                left[s] = level_counts[n_levels - 1, s]
-                n_left += left[s]
-        stop = n_levels - 2 if direction == 1 else n_levels - 1
-        for i in range(stop):
-            for s in range(n_segments):
-                left[s] += level_counts[i, s]
-                n_left += level_counts[i, s]
-            left_sum += level_sums[i]
-            if n_left < min_leaf or n - n_left < min_leaf:
-                continue
-            if weighted:
-                score = score_weighted(left, n_left, n, tables, nlogn)
-            else:
-                score = score_one(criterion, left, n_left, n, left_sum, total, tables)
-            if score > best:
-                ties = 0
-            if score >= best:
-                ties += 1
-                code = np.int64(level_codes[i])
-                if ties == 1 or random_below(tie_key, U32(code * 2 + direction), ties) == 0:
-                    best = score
-                    cut[j] = U8(code + direction)
-                    shift[j] = U8(direction)
+                for i in range(U64(starts[s]), U64(starts[s + U64(1)])):
+                    row = U64(rows[i])
+                    code = U64(block[row, col])
+                    seen[code >> U64(6)] |= U64(1) << (code & U64(63))
+                    code_counts[s, code] += weights[row] if weighted else np.int32(1)
+                    if numeric:
+                        code_sums[code] += values[row]
+            w0, w1, w2, w3 = seen[0], seen[1], seen[2], seen[3]
+            seen[0] = seen[1] = seen[2] = seen[3] = U64(0)
+            code, n_so_far, sum_so_far = U64(0), np.int32(0), 0.0
+            so_far[:n_segments] = 0
+            while w0 | w1 | w2 | w3:
+                # The lowest bit that is set, without branches: which way they go is chance.
+                in0, in1, in2 = w0 != U64(0), (w0 | w1) != U64(0), (w0 | w1 | w2) != U64(0)
+                word = w0 if in0 else (w1 if in1 else (w2 if in2 else w3))
+                base = U64(0) if in0 else (U64(64) if in1 else (U64(128) if in2 else U64(192)))
+                w0 &= w0 - U64(1)
+                w1 = w1 if in0 else w1 & (w1 - U64(1))
+                w2 = w2 if in1 else w2 & (w2 - U64(1))
+                w3 = w3 if in2 else w3 & (w3 - U64(1))
+                code = base + U64(trailing_zeros(word))
+                cuts[n_cuts] = np.int32(code) << 1
+                if numeric:
+                    n_so_far += code_counts[0, code]
+                    lefts[0, n_cuts] = n_so_far
+                    code_counts[0, code] = 0
+                    sum_so_far += code_sums[code]
+                    left_sums[n_cuts] = sum_so_far
+                    code_sums[code] = 0.0
+                else:
                     for s in range(n_segments):
-                        counts[s, j] = left[s]
-                    sums[j] = left_sum
+                        so_far[s] += code_counts[s, code]
+                        lefts[s, n_cuts] = so_far[s]
+                        code_counts[s, code] = 0
+                n_cuts += U64(1)
+            n_cuts -= U64(1)  # all left is no cut
+            if code == U64(MISSING):
+                n_cuts = _send_missing_left(start, n_cuts, cuts, lefts, left_sums)
+            high[j] = U8(n_cuts > start)
+        ends[j + 1 - first] = n_cuts
+        if j + 1 < width and n_cuts + U64(512) <= U64(cuts.shape[0]):
+            continue
+        score_columns(
+            criterion, lefts[:n_segments, :n_cuts], left_sums[:n_cuts], mass, total, tables, nlogn,
+            weighted, zeros[:n_cuts], ones[:n_cuts], min_leaf, n_left[:n_cuts], scores[:n_cuts],
+        )  # fmt: skip
+        for k in range(first, j + 1):
+            at = _pick(ends[k - first], ends[k + 1 - first], scores, cuts, tie_key, c0 + k)
+            if at < 0:
+                sums[k] = 0.0
+                for s in range(n_segments):
+                    counts[s, k] = 0
+                continue
+            shift[k] = U8(cuts[at] & 1)
+            cut[k] = U8((cuts[at] >> 1) + (cuts[at] & 1))
+            sums[k] = left_sums[at]
+            for s in range(n_segments):
+                counts[s, k] = lefts[s, at]
+        first, n_cuts = j + 1, U64(0)
+
+
+@njit(nogil=True, cache=True)
+def _send_missing_left(start, stop, cuts, lefts, left_sums):
+    """Add the cuts start..stop of a column once more, with missing values left; returns their end.
+
+    The last cut, missing values against all others, is the same either way.
+    """
+    if stop == start:
+        return stop
+    n_new = stop - start - U64(1)
+    missing_sum = left_sums[stop] - left_sums[stop - U64(1)]
+    for s in range(lefts.shape[0]):
+        missing = lefts[s, stop] - lefts[s, stop - U64(1)]
+        for i in range(start, start + n_new):
+            lefts[s, stop + i - start] = lefts[s, i] + missing
+    for i in range(start, start + n_new):
+        left_sums[stop + i - start] = left_sums[i] + missing_sum
+        cuts[stop + i - start] = cuts[i] + 1
+    return stop + n_new
+
+
+@njit(nogil=True, cache=True)
+def _pick(start, stop, scores, cuts, tie_key, col):
+    """Which of the cuts start..stop scores best, one of equals at random; -1 if none can be."""
+    best = -np.inf
+    for i in range(start, stop):
+        best = max(best, scores[i])
+    if best == -np.inf:
+        return -1
+    at, ties = start, 0
+    for i in range(start, stop):
+        if scores[i] == best:
+            ties += 1
+            if ties == 1:
+                at = i
+                continue
+            key = random_u32(tie_key, U32(0x10000000 + col))
+            if random_below(key, U32(cuts[i]), ties) == 0:
+                at = i
+    return np.int64(at)

@@ -26,17 +26,15 @@ from srs.tree.criterion import (
     score_columns,
 )
 from srs.tree.cuts import (
-    FEW_SAMPLES,
     U8,
     count_left,
     cut_categories,
     draw_cuts,
     draw_subset,
-    find_best_cut,
+    find_best_cuts,
     find_ranges,
-    list_levels,
+    make_cut_scratch,
     sum_left,
-    weigh_levels,
     weigh_runs,
 )
 from srs.tree.random import (
@@ -49,7 +47,6 @@ from srs.tree.random import (
     U32,
     node_key,
     random_below,
-    random_u32,
 )
 
 TILE_BYTES = 1 << 18  # rows of a tile stay in a 512 KiB L2 cache between the two passes
@@ -157,14 +154,7 @@ def grow_tree(
     scores_all = np.empty(MAX_TILE, np.float64)
     attempts = np.empty(n_columns, np.int16)
     levels = np.empty(256, np.uint8)
-    n_listed = max(FEW_SAMPLES, 256) if best_cut else 0
-    level_codes = np.empty(n_listed, np.uint8)
-    level_segments = np.empty(n_listed, np.int64)
-    level_ys = np.empty(n_listed, np.float64)
-    level_hist = np.empty(n_listed, np.int64)
-    level_counts = np.empty((n_listed, n_classes), np.int32)
-    level_sums = np.empty(n_listed, np.float64)
-    sizes_left = np.empty(n_classes, np.int32)
+    cut_scratch = make_cut_scratch(n_classes, MAX_TILE if best_cut else 0)
     order = np.arange(n_columns)
     any_categorical = False
     for j in range(n_columns):
@@ -262,34 +252,18 @@ def grow_tree(
             counts, sums = counts_all[:n_segments, :width], sums_all[:width]
             scores, n_left = scores_all[:width], left_all[:width]
             if best_cut:
-                for j in range(width):
-                    low[j] = high[j] = U8(0)
-                    for s in range(n_segments):
-                        counts[s, j] = 0
-                    sums[j] = 0.0
-                    if is_categorical[c0 + j]:
-                        find_ranges(
-                            block, rows, lo, hi, c0 + j, low[j : j + 1], high[j : j + 1],
-                            high1[j : j + 1],
-                        )  # fmt: skip
-                        continue
-                    n_levels = list_levels(
-                        block, rows, starts, c0 + j, products, criterion, level_codes,
-                        level_segments, level_ys, level_hist, level_counts, level_sums,
-                    )  # fmt: skip
-                    if weighted:
-                        weigh_levels(
-                            block, rows, starts, c0 + j, weights, n_levels, level_codes,
-                            level_hist, level_counts,
-                        )  # fmt: skip
-                    high[j] = U8(n_levels > 1)
-                    if n_levels > 1:
-                        find_best_cut(
-                            n_levels, level_codes, level_counts, level_sums, mass, j, tables,
-                            nlogn, weighted, criterion, total, min_leaf,
-                            random_u32(tie_key, U32(0x10000000 + c0 + j)), sizes_left[:n_segments],
-                            cut, shift, counts, sums,
-                        )  # fmt: skip
+                find_best_cuts(
+                    block, rows, starts, c0, is_categorical, products, weights, criterion, mass,
+                    total, tables, nlogn, min_leaf, tie_key, low, high, cut, shift, counts, sums,
+                    cut_scratch,
+                )  # fmt: skip
+                if any_categorical:
+                    for j in range(width):
+                        if is_categorical[c0 + j]:
+                            find_ranges(
+                                block, rows, lo, hi, c0 + j, low[j : j + 1], high[j : j + 1],
+                                high1[j : j + 1],
+                            )  # fmt: skip
             else:
                 any_missing = find_ranges(block, rows, lo, hi, c0, low, high, high1)
                 draw_cuts(cut_key, missing_key, c0, low, high, high1, any_missing, cut, shift)
