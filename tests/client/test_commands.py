@@ -91,7 +91,7 @@ def test_sets_of_a_file(run: Run, dataset: Dataset, client: Client, tmp_path: Pa
     job_id = run("submit", dataset.id, *LIMITS, "--sets", tmp_path / "sets.csv").stdout.strip()
     job = client.jobs.get(job_id)
     assert job.document["settings"]["feature_sets"] == {"n_sets": 1, "n_members": 2}
-    job.cancel()
+    job.wait(timeout=120)
     gone = run("submit", dataset.id, "--sets", tmp_path / "gone.csv", code=2)
     assert "gone.csv cannot be read" in gone.stderr
 
@@ -99,14 +99,14 @@ def test_sets_of_a_file(run: Run, dataset: Dataset, client: Client, tmp_path: Pa
 def test_the_same_key_submits_once(run: Run, dataset: Dataset, client: Client) -> None:
     same = ("submit", dataset.id, *LIMITS, "--idempotency-key", "nightly")
     assert run(*same).stdout == run(*same).stdout
-    client.jobs.list(limit=1)[0].cancel()
+    client.jobs.list(limit=1)[0].wait(timeout=120)
 
 
 def test_the_same_key_registers_and_submits_once(run: Run, client: Client, tmp_path: Path) -> None:
     same = ("submit", "weekly", "--store", "small.zarr", *LIMITS, "--idempotency-key", "weekly")
     assert run(*same).stdout == run(*same).stdout
     assert [d.name for d in client.datasets.list()].count("weekly") == 1
-    client.jobs.list(limit=1)[0].cancel()
+    client.jobs.list(limit=1)[0].wait(timeout=120)
     np.save(tmp_path / "X.npy", np.zeros((3, 3)))
     file = run("submit", tmp_path / "X.npy", "--idempotency-key", "monthly", code=2).stderr
     assert "cannot go with a file" in file

@@ -20,7 +20,7 @@ def test_a_lost_answer_to_a_submission_makes_no_second_job(
     job = by_proxy.jobs.submit(dataset, name="answer lost", **SHORT)
     assert proxy.lose_answers == 0
     assert [j.id for j in client.jobs.list() if j.name == "answer lost"] == [job.id]
-    job.cancel()
+    job.wait(timeout=120)
 
 
 def test_a_lost_answer_to_a_registration_makes_no_second_dataset(
@@ -38,7 +38,7 @@ def test_the_same_key_is_the_same_job(client: Client, dataset: Dataset) -> None:
     with pytest.raises(ServiceError) as caught:
         client.jobs.submit(dataset, idempotency_key="mine", fdr=0.2)
     assert caught.value.status == 422
-    first.cancel()
+    first.wait(timeout=120)
 
 
 def test_a_lost_answer_to_what_must_not_be_repeated_is_told(
