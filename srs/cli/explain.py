@@ -8,15 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from srs.cli import progress
+from srs.cli import options, progress
 from srs.cli.failures import reported
 from srs.cli.select import choose_executor, default_folder
 
 
 def explain(
-    store: Annotated[
-        str, typer.Argument(metavar="STORE", help="Feature store: a folder, or s3://BUCKET/NAME.")
-    ],
+    store: options.Store,
     features: Annotated[
         str | None,
         typer.Option(
@@ -32,25 +30,13 @@ def explain(
             help="Analyses to run; repeat or use commas. Default: mdi,mda,label-permutation.",
         ),
     ] = None,
-    target: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Target. Default: the first of the store.")
-    ] = None,
-    subjects: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Column of the store: samples of one subject belong together."
-        ),
-    ] = None,
+    target: options.Target = None,
+    subjects: options.Subjects = None,
     trees: Annotated[
         int, typer.Option(min=1, help="Trees of the forest that analyses share.")
     ] = 1000,
-    seed: Annotated[
-        int, typer.Option(help="Whole number; the same seed gives the same answer.")
-    ] = 0,
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, help="Threads; the answer does not depend on it. Default: all cores."),
-    ] = None,
+    seed: options.Seed = 0,
+    threads: options.Threads = None,
     workers: Annotated[
         int | None,
         typer.Option(min=1, help="Learn the targets of a network in so many processes (Dask)."),

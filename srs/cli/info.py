@@ -8,18 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
+from srs.cli import options
 from srs.cli.failures import reported
 
 MAX_CLASSES = 10  # classes that are listed one by one
 
 
 def info(
-    store: Annotated[
-        str,
-        typer.Argument(
-            metavar="STORE", help="Feature store: a folder, as wide.zarr, or an s3:// address."
-        ),
-    ],
+    store: options.Store,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
 ) -> None:
     """Show what a feature store holds: sizes, kinds, targets, notices.

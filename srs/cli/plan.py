@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from srs.cli import options
 from srs.cli.failures import reported
 from srs.cli.ingest import read_names
 
@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 def plan(
-    store: Annotated[
-        str,
-        typer.Argument(
-            metavar="STORE", help="Feature store: a folder, as wide.zarr, or an s3:// address."
-        ),
-    ],
+    store: options.Store,
     memory: Annotated[
         str | None,
         typer.Option(help="Memory that the process may hold, as 512MB or 4GB. Default: 2GB."),
@@ -32,20 +27,9 @@ def plan(
     relevant: Annotated[
         int, typer.Option(min=1, help="How many relevant features you wonder about.")
     ] = 4,
-    subspace_size: Annotated[
-        int | None,
-        typer.Option(help="Features explored by a tree. Default: from memory and data."),
-    ] = None,
-    samples: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Ids of the samples to use, one a line. Default: all."),
-    ] = None,
-    features: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Names of the features to use, one a line. Default: all."
-        ),
-    ] = None,
+    subspace_size: options.SubspaceSize = None,
+    samples: options.Samples = None,
+    features: options.Features = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
 ) -> None:
     """Say what `srs select` will cost: memory, time, and trees to find what you wonder about.

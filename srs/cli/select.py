@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from srs.cli import progress
+from srs.cli import options, progress
 from srs.cli.failures import StopRequest, notices_shown, reported
 from srs.cli.figures import write_figures
 from srs.cli.ingest import read_names
@@ -24,28 +24,16 @@ ROUNDS_A_LINE = {"paper": 100}  # a round of paper mode is one tree
 
 
 def select(
-    store: Annotated[
-        str,
-        typer.Argument(
-            metavar="STORE", help="Feature store: a folder, as wide.zarr, or an s3:// address."
-        ),
-    ],
+    store: options.Store,
     memory: Annotated[
         str | None,
         typer.Option(
             help="Memory that the process, or each worker, may hold, as 4GB. Default: 2GB."
         ),
     ] = None,
-    fdr: Annotated[
-        float, typer.Option(help="False discovery rate of the list: between 0 and 1.")
-    ] = 0.1,
-    seed: Annotated[
-        int, typer.Option(help="Whole number; the same seed gives the same answer.")
-    ] = 0,
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, help="Threads; the answer does not depend on it. Default: all cores."),
-    ] = None,
+    fdr: options.Fdr = 0.1,
+    seed: options.Seed = 0,
+    threads: options.Threads = None,
     workers: Annotated[
         int | None,
         typer.Option(min=1, help="Worker processes to start here, of --threads each (default 1)."),
@@ -83,9 +71,7 @@ def select(
     mode: Annotated[
         str, typer.Option(help='"default", or "paper": Algorithm 7.1 of the thesis to the letter.')
     ] = "default",
-    target: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Target. Default: the first of the store.")
-    ] = None,
+    target: options.Target = None,
     pinned: Annotated[
         list[str] | None,
         typer.Option(
@@ -93,16 +79,8 @@ def select(
             help="Covariate that is in every subspace and reported apart; repeat for more.",
         ),
     ] = None,
-    samples: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Ids of the samples to use, one a line. Default: all."),
-    ] = None,
-    features: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Names of the features to use, one a line. Default: all."
-        ),
-    ] = None,
+    samples: options.Samples = None,
+    features: options.Features = None,
     sample_weight: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Column of the store: how much each sample counts."),
@@ -119,22 +97,9 @@ def select(
             "for more.",
         ),
     ] = None,
-    subjects: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Column of the store: samples of one subject belong together."
-        ),
-    ] = None,
-    sets: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Feature sets to test, too: two columns, feature and set; or .gmt."
-        ),
-    ] = None,
-    subspace_size: Annotated[
-        int | None,
-        typer.Option(help="Features explored by a tree. Default: from memory and data."),
-    ] = None,
+    subjects: options.Subjects = None,
+    sets: options.Sets = None,
+    subspace_size: options.SubspaceSize = None,
     round_size: Annotated[
         int | None,
         typer.Option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from srs.cli import options
 from srs.cli.failures import reported
 from srs.cli.remote import (
     DEFAULT_URL,
@@ -46,12 +47,8 @@ def submit(
     memory: Annotated[
         str, typer.Option(help="Memory that the job may hold there, as 512MB.")
     ] = "2GB",
-    fdr: Annotated[
-        float, typer.Option(help="False discovery rate of the list: between 0 and 1.")
-    ] = 0.1,
-    seed: Annotated[
-        int, typer.Option(help="Whole number; the same seed gives the same answer.")
-    ] = 0,
+    fdr: options.Fdr = 0.1,
+    seed: options.Seed = 0,
     setting: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,12 +56,7 @@ def submit(
             help="Any other setting of `srs.select`, as max_trees=5000; repeat for more.",
         ),
     ] = None,
-    sets: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Feature sets to test: two columns, feature and set; or .gmt."
-        ),
-    ] = None,
+    sets: options.Sets = None,
     explain: Annotated[
         str | None,
         typer.Option(
