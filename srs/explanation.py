@@ -6,8 +6,10 @@ one new file of `srs.importance`, an entry there, and a line of `CALLS` here.
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -75,6 +77,8 @@ WHOLE_SUBJECTS = (
     "mdi", "mda", "label-permutation", "conditional-error-rate", "vote-shift", "per-class", "umfi",
     "mci",
 )  # fmt: skip
+
+GIVEN = {"data", "target", "features", "seed", "threads", "executor", "on_progress"}
 
 Request = str | tuple[str, Mapping[str, Any]]
 
@@ -185,9 +189,14 @@ def explain(
     >>> found["mdi"].frame.nlargest(1, "value")["feature"].tolist()
     ['f2']
     """
-    requests = [_parse(request) for request in analyses]
+    if isinstance(analyses, str):
+        analyses = [analyses]
+    requests = [_parse(request) for request in analyses or ()]
     if not requests:
         raise SettingsError("there is no analysis to run: name some, as in analyses=['mdi'].")
+    twice = [name for name, times in Counter(name for name, _ in requests).items() if times > 1]
+    if twice:
+        raise SettingsError(f"the analysis {twice[0]} is named twice: run it once a call.")
     needs_target = any(ANALYSES[name].target for name, _ in requests)
     if isinstance(features, (str, os.PathLike)):
         features = load_result(features)
@@ -264,9 +273,11 @@ def _parse(request: Request) -> tuple[str, dict[str, Any]]:
     options: dict[str, Any] = {}
     if isinstance(request, str):
         name, _, value = request.partition("=")
-    else:
+    elif isinstance(request, tuple) and len(request) == 2:
         name, value = request[0], ""
         options = dict(request[1])
+    else:
+        raise SettingsError(f"an analysis is a name or (name, options), not {request!r}.")
     name = name.strip().replace("_", "-")
     if name not in ANALYSES:
         raise SettingsError(f"there is no analysis {name!r}; there are {', '.join(ANALYSES)}.")
@@ -275,6 +286,22 @@ def _parse(request: Request) -> tuple[str, dict[str, Any]]:
         if kind.value is None:
             raise SettingsError(f"the analysis {name} takes no value, and was given {value!r}.")
         options[kind.value] = value
+    _check_options(name, options)
     if kind.required and kind.value not in options:
         raise SettingsError(f"the analysis {name} needs a {kind.value}: write {name}=NAME.")
     return name, options
+
+
+def _check_options(name: str, options: Mapping[str, Any]) -> None:
+    call = CALLS[name]
+    known = set(inspect.signature(call.function).parameters) - GIVEN
+    if call.forest:
+        known.discard("n_trees")
+    for option in options:
+        if option == "n_trees" and call.forest:
+            raise SettingsError(
+                f"{name} shares its forest with other analyses: give n_trees to explain itself."
+            )
+        if option not in known:
+            offered = f"it has {', '.join(sorted(known))}" if known else "it has none"
+            raise SettingsError(f"the analysis {name} has no option {option!r}; {offered}.")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+
+from srs.errors import SettingsError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,6 +104,18 @@ def make_table(
         array = np.asarray(values)
         columns[name] = numbers(array) if array.dtype.kind == "f" else pa.array(array)
     return pa.table(columns)
+
+
+def check_counts(*, seed: int = 0, **counts: int | None) -> None:
+    """Refuse counts that are not whole numbers from 1 on, and seeds below 0; None is no count."""
+    for name, value in {"seed": seed, **counts}.items():
+        least = 0 if name == "seed" else 1
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            raise SettingsError(f"{name} must be a whole number, not {value!r}.")
+        if value < least:
+            raise SettingsError(f"{name} must be at least {least}, not {value}.")
 
 
 def correct(p_values: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from srs.errors import InputError
 from srs.executors import LocalExecutor
-from srs.importance.analysis import Analysis, make_table
+from srs.importance.analysis import Analysis, check_counts, make_table
 from srs.importance.calcium import simulate_calcium  # noqa: F401 (for the example)
 from srs.importance.forest import OnProgress
 from srs.importance.matrix import open_matrix
@@ -127,17 +127,19 @@ def connectome(
     >>> found.table.num_rows
     15
     """
+    check_counts(seed=seed, threads=threads)
     matrix = open_matrix(data, None, features, needs_target=False)
     signals, p = matrix.values, matrix.n_features
     if p < 3:
-        raise InputError("a connectome needs at least three neurons.")
+        raise InputError(f"a connectome needs at least three neurons, and has {p}: name more.")
     if matrix.n_samples <= p:
         raise InputError(
             f"{matrix.n_samples} times are too few for {p} neurons: partial correlations need more "
             f"times than neurons."
         )
     if np.isnan(signals).any():
-        raise InputError("a signal has missing values: fill them in, times must be complete.")
+        name = matrix.names[int(np.isnan(signals).any(axis=0).argmax())]
+        raise InputError(f"the signal {name!r} has missing values: fill them in, or leave it out.")
     span = float(np.median(np.quantile(signals, 0.999, axis=0) - np.median(signals, axis=0))) or 1.0
     specs = [(name, least) for name in FILTER_WEIGHTS for least in THRESHOLDS]
 

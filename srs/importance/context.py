@@ -9,13 +9,14 @@ by a test within the context.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+import pandas as pd
 
-from srs.errors import InputError
+from srs.errors import InputError, SourceError
 from srs.executors import LocalExecutor
-from srs.importance.analysis import Analysis, correct, make_table, rank_p_values
+from srs.importance.analysis import Analysis, check_counts, correct, make_table, rank_p_values
 from srs.importance.forest import OnProgress
 from srs.importance.matrix import Matrix, open_matrix
 from srs.ingest.target import number_text, parse_target
@@ -31,6 +32,7 @@ CHUNK_TREES = 25
 N_PARTS = 3  # of a numeric context
 SIGNIFICANT = 0.05
 FEW_LEVELS = 10
+MAX_CONTEXTS = 30
 MIN_SAMPLES = 10  # of each context in a node that is split, where features are continuous
 TEST_TREES, TEST_PERMUTATIONS = 100, 200  # of the test whether a feature matters in a context
 
@@ -92,6 +94,7 @@ def context(
     >>> found.frame.query("part == 'f'")["label"].tolist()
     ['complementary', 'irrelevant', 'independent']
     """
+    check_counts(seed=seed, n_trees=n_trees, n_permutations=n_permutations, threads=threads)
     matrix, groups, labels = open_context(data, target, features, context)
     p, n_contexts = matrix.n_features, len(labels)
     show = on_progress or (lambda _: None)
@@ -121,8 +124,8 @@ def context(
         shared=sums.imp[repeated] - signed.ravel(),
         overall=sums.overall[repeated, 0], p_overall=p_overall[repeated],
     )  # fmt: skip
-    settings = {"contexts": list(labels), "n_trees": n_trees, "n_permutations": n_permutations,
-                "seed": seed}  # fmt: skip
+    settings = {**named(context), "contexts": list(labels), "n_trees": n_trees,
+                "n_permutations": n_permutations, "seed": seed}  # fmt: skip
     return Analysis("context", table, settings, (*NOTES, *matrix.notices))
 
 
@@ -140,17 +143,22 @@ def _word(p_value: float, signed: float, p_given: float) -> str:
     return "redundant" if p_given < SIGNIFICANT else "irrelevant"
 
 
+def named(context: Any) -> dict[str, str]:
+    """The setting that names a context; none if it was given as values."""
+    return {"context": context} if isinstance(context, str) else {}
+
+
 def open_context(
     data: Any, target: Any, features: Any, context: Any, needs_target: bool = True
 ) -> tuple[Matrix, np.ndarray, tuple[str, ...]]:
     """The matrix without the context, the context of each sample, and labels of contexts."""
-    named = isinstance(context, str)
-    if named and isinstance(target, str) and context == target:
+    by_name = isinstance(context, str)
+    if by_name and isinstance(target, str) and context == target:
         raise InputError(f"{context!r} is the target and cannot be its context as well.")
     matrix = open_matrix(
-        data, target, features, needs_target=needs_target, leave_out=(context,) if named else ()
+        data, target, features, needs_target=needs_target, leave_out=(context,) if by_name else ()
     )
-    if named:
+    if by_name:
         if needs_target and matrix.target is not None and context == matrix.target.name:
             raise InputError(f"{context!r} is the target and cannot be its context as well.")
         store = matrix.store
@@ -162,34 +170,58 @@ def open_context(
         else:
             chosen = _feature_as_target(store, context)
     else:
-        chosen = parse_target("context", _refuse_one_value(context), matrix.n_samples, None)
-    groups, labels = _cut(chosen)
-    if len(labels) < 2:
+        chosen = _given_context(context, matrix.n_samples)
+    if not matrix.n_features:
         raise InputError(
-            f"the context has one value only ({labels[0]!r}): nothing can depend on it."
+            f"{context!r} is the context and there is no other feature: name features to explain."
         )
-    sizes = np.bincount(groups, minlength=len(labels))
+    groups, labels = _cut(chosen)
+    n, n_contexts = len(groups), len(labels)
+    if n_contexts < 2:
+        _refuse_one_value(labels[0])
+    sizes = np.bincount(groups, minlength=n_contexts)
     if sizes.min() < 2:
         raise InputError(
-            f"the context has {len(labels)} values for {len(groups)} samples, and "
+            f"the context has {n_contexts} values for {n} samples, and "
             f"{labels[int(sizes.argmin())]!r} has one sample only: give a context with several "
             f"samples of each value."
+        )
+    if min_node_of(matrix, n_contexts) > n:
+        raise InputError(
+            f"{n} samples are too few for {n_contexts} contexts: with numeric features it takes "
+            f"{MIN_SAMPLES} a context, {MIN_SAMPLES * n_contexts} in all; join contexts."
         )
     return matrix, groups, labels
 
 
-def _refuse_one_value(context: Any) -> Any:
+def _refuse_one_value(value: Any) -> NoReturn:
+    raise InputError(
+        f"the context has one value only ({value!s}), and nothing can depend on it: give one with "
+        f"two values or more."
+    )
+
+
+def _given_context(context: Any, n_samples: int) -> Target:
+    """Values as a context, or an InputError that calls them so."""
     values = np.asarray(context)
-    if values.ndim == 1 and len(values) and len(np.unique(values.astype(str))) == 1:
-        raise InputError(f"the context has one value only ({values[0]!s}): nothing depends on it.")
-    if values.ndim == 1 and values.dtype.kind not in "f" and (
-        len(np.unique(values.astype(str))) == len(values)
-    ):  # fmt: skip
-        raise InputError(
-            f"the context has {len(values)} values for {len(values)} samples: give a context with "
-            f"several samples of each value."
-        )
-    return context
+    if values.ndim == 1 and len(values) == n_samples and not pd.isna(values).any():
+        n_values = len(np.unique(values.astype(str)))
+        if n_values == 1:
+            _refuse_one_value(values[0])
+        if n_values == n_samples and values.dtype.kind not in "iuf":
+            _refuse_many(n_values, n_samples)
+    try:
+        return parse_target("context", context, n_samples, None)
+    except SourceError as error:
+        text = str(error).replace("the target 'context'", "the context")
+        raise InputError(text.replace("source and target", "data, target and context")) from None
+
+
+def _refuse_many(n_values: int, n_samples: int) -> NoReturn:
+    raise InputError(
+        f"the context has {n_values} values for {n_samples} samples: give a context with several "
+        f"samples of each value, and at most {MAX_CONTEXTS} values."
+    )
 
 
 def _feature_as_target(store: Any, name: str) -> Target:
@@ -197,7 +229,7 @@ def _feature_as_target(store: Any, name: str) -> Target:
     codes = store.read_codes([feature_id])[:, 0].astype(np.int64)
     labels = store.labels(feature_id)
     levels = np.unique(codes)
-    if labels or len(levels) <= 10:
+    if labels or len(levels) <= FEW_LEVELS:
         texts = ["missing" if c == MISSING else labels[c] if labels else number_text(v)
                  for c, v in zip(levels.tolist(), _values_of(store, feature_id, codes, levels),
                                  strict=True)]  # fmt: skip
@@ -216,14 +248,27 @@ def _values_of(store: Any, feature_id: int, codes: np.ndarray, levels: np.ndarra
 
 def _cut(chosen: Target) -> tuple[np.ndarray, tuple[str, ...]]:
     """Groups of samples and their labels; numbers are cut into parts of about equal size."""
-    if chosen.task == "classification" and len(chosen.labels) <= 30:
-        return chosen.values.astype(np.int64), chosen.labels
     values = chosen.values.astype(np.float64)
+    if chosen.task == "classification":
+        numbers = _as_numbers(chosen.labels) if len(chosen.labels) > FEW_LEVELS else None
+        if numbers is None:
+            if len(chosen.labels) > MAX_CONTEXTS:
+                _refuse_many(len(chosen.labels), len(values))
+            return chosen.values.astype(np.int64), chosen.labels
+        values = numbers[chosen.values]
     bounds = np.unique(np.quantile(values, np.arange(1, N_PARTS) / N_PARTS))
     groups = np.searchsorted(bounds, values, side="left")
     present = np.unique(groups)
     names = ("low", "middle", "high") if len(present) == 3 else ("low", "high")
     return np.searchsorted(present, groups), names[: len(present)]
+
+
+def _as_numbers(labels: tuple[str, ...]) -> np.ndarray | None:
+    """The numbers that labels are; None if they are not."""
+    try:
+        return np.array([float(label) for label in labels])
+    except ValueError:
+        return None
 
 
 def min_node_of(matrix: Matrix, n_contexts: int) -> int:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from srs.importance.analysis import Analysis, correct, make_table, rank_p_values
-from srs.importance.context import context_sums, open_context
+from srs.errors import InputError
+from srs.importance.analysis import Analysis, check_counts, correct, make_table, rank_p_values
+from srs.importance.context import context_sums, named, open_context
 from srs.importance.forest import OnProgress
 from srs.importance.network import normalised_target
 from srs.importance.umfi import filled
@@ -47,8 +48,11 @@ def context_network(
     >>> found.query("target == 'f2' and context == 'on'")["label"].tolist()
     ['stronger', 'weaker']
     """
+    check_counts(seed=seed, n_trees=n_trees, n_permutations=n_permutations, threads=threads)
     matrix, groups, labels = open_context(data, None, features, context, needs_target=False)
     names, p = matrix.names, matrix.n_features
+    if p < 2:
+        raise InputError(f"links need two features, and {names[0]!r} is the only one: name more.")
     rows: dict[str, list[Any]] = {key: [] for key in ("source", "target", "context")}
     parts: dict[str, list[np.ndarray]] = {
         key: [] for key in ("value", "signed", "p", "error", "null")
@@ -84,8 +88,8 @@ def context_network(
         q_value=correct(joined["p"]), label=words, signed=joined["signed"],
         target=rows["target"], context=rows["context"],
     )  # fmt: skip
-    settings = {"contexts": list(labels), "n_trees": n_trees, "n_permutations": n_permutations,
-                "seed": seed}  # fmt: skip
+    settings = {**named(context), "contexts": list(labels), "n_trees": n_trees,
+                "n_permutations": n_permutations, "seed": seed}  # fmt: skip
     below, tested = int((joined["p"] < 0.05).sum()), len(joined["p"])
     note = (
         f"{below:,} of {tested:,} p-values are below 0.05, and chance alone would give "

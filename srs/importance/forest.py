@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from srs.errors import SettingsError
 from srs.executors import LocalExecutor
+from srs.importance.analysis import check_counts
 from srs.importance.matrix import Matrix, open_matrix
 from srs.seeds import EXPLAIN, make_rng
 from srs.tree import Trees, TreeSettings, TreeTarget, grow_trees, join_trees
@@ -42,9 +42,10 @@ class ForestSettings:
     min_samples_leaf: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("n_trees", "min_samples_leaf"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"{name} must be at least 1, not {getattr(self, name)}.")
+        check_counts(
+            n_trees=self.n_trees, max_features=self.max_features, max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+        )  # fmt: skip
 
     def of_tree(self, criterion: str, n_columns: int) -> TreeSettings:
         tried = self.max_features or max(1, math.isqrt(n_columns))
@@ -135,6 +136,7 @@ def grow_forest(
     (2, 50)
     """
     settings = settings or ForestSettings()
+    check_counts(seed=seed, threads=threads)
     target = matrix.tree_target
     tree = settings.of_tree(criterion_of(target), matrix.n_features)
     n = matrix.n_samples

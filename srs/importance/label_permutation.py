@@ -9,7 +9,7 @@ import numpy as np
 
 from srs.exchange import permute_subjects
 from srs.executors import LocalExecutor
-from srs.importance.analysis import Analysis, correct, make_table, rank_p_values
+from srs.importance.analysis import Analysis, check_counts, correct, make_table, rank_p_values
 from srs.importance.forest import ForestSettings, OnProgress, criterion_of, mean_importance
 from srs.importance.matrix import Matrix, open_matrix
 from srs.seeds import EXPLAIN, make_rng
@@ -47,6 +47,7 @@ def label_permutation(
     >>> found.frame.nsmallest(1, "p_value")[["feature", "p_value"]].values.tolist()
     [['f3', 0.01]]
     """
+    check_counts(seed=seed, n_trees=n_trees, n_permutations=n_permutations, threads=threads)
     matrix = open_matrix(data, target, features)
     grow = _grower(matrix, n_trees, (seed, LABELS))
 
@@ -104,6 +105,10 @@ def conditional_error_rate(
     >>> found.frame.query("p_value < 0.1")["feature"].tolist()
     ['f0', 'f4']
     """
+    check_counts(
+        seed=seed, n_trees=n_trees, n_permutations=n_permutations, max_ranks=max_ranks,
+        threads=threads,
+    )  # fmt: skip
     matrix = open_matrix(data, target, features)
     grow = _grower(matrix, n_trees, (seed, ERROR_RATE))
     value = grow(matrix.tree_target, matrix.codes, 0)

@@ -25,6 +25,7 @@ from srs.store.layout import CATEGORICAL
 from srs.tree import MISSING, TreeTarget
 
 MAX_CELLS = 4_000_000_000
+NO_TARGET = "there is no target to explain: give target=..., or a feature store that has one."
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,19 @@ class Matrix:
             values = read_values(self.store, self.feature_ids[columns]).astype(np.float64)
         except (InputError, OSError):
             values = codes.astype(np.float64)
-        return np.where(codes == MISSING, np.nan, values)
+        values = np.where(codes == MISSING, np.nan, values)
+        infinite = np.isinf(values).any(axis=0)
+        if infinite.any():
+            raise InputError(
+                f"the feature {self.names[columns[int(infinite.argmax())]]!r} has infinite values, "
+                f"and this analysis computes with values: make them missing or leave it out."
+            )
+        return values
 
     @property
     def known_target(self) -> Target:
         if self.target is None:
-            raise InputError("this analysis needs a target: give target=..., or ingest with one.")
+            raise InputError(NO_TARGET)
         return self.target
 
     @cached_property
@@ -87,16 +95,19 @@ class Matrix:
         target = self.target
         if target is None or target.task != "classification":
             return ()
+        return (*_single_samples(target), *self._markers(target))
+
+    def _markers(self, target: Target) -> list[str]:
         same = [name for name, codes in zip(self.names, self.codes.T, strict=True)
                 if _tells_all(codes, target)]  # fmt: skip
         if not same:
-            return ()
+            return []
         others = f" (and {len(same) - 1} more)" if len(same) > 1 else ""
-        return (
+        return [
             f"The feature {same[0]!r}{others} pairs one to one with the classes of "
             f"{target.name!r}: if it was made from the target leave it out; if it is a perfect "
-            f"marker, other features look weak beside it.",
-        )
+            f"marker, other features look weak beside it."
+        ]
 
     @property
     def is_classification(self) -> bool:
@@ -152,11 +163,13 @@ def open_matrix(
     if isinstance(data, Matrix):
         return data
     store, target = _open(data, target)
+    if isinstance(features, (str, os.PathLike)):
+        features = load_result(features)
     ids = _feature_ids(store, features)
     names = store.feature_names
     ids = np.array([i for i in ids.tolist() if names[i] not in leave_out], np.int64)
     if not len(ids):
-        raise InputError("there are no features to explain: the list of features is empty.")
+        raise InputError(f"there are no features to explain: {_why_none(features, leave_out)}")
     if len(ids) * store.n_samples > MAX_CELLS:
         raise InputError(
             f"{len(ids)} features x {store.n_samples} samples do not fit in memory: select "
@@ -172,6 +185,14 @@ def open_matrix(
     return matrix
 
 
+def _why_none(features: Any, leave_out: Sequence[str]) -> str:
+    if hasattr(features, "relevant_ids"):
+        return "the run found none relevant; name features instead, as in features=['a', 'b']."
+    if leave_out:
+        return f"there is none beside {leave_out[0]!r}; name some."
+    return "the list of features is empty; name some."
+
+
 def _open(data: Any, target: Any) -> tuple[FeatureStore, Any]:
     if isinstance(data, FeatureStore):
         return data, target
@@ -180,31 +201,45 @@ def _open(data: Any, target: Any) -> tuple[FeatureStore, Any]:
     if isinstance(data, (str, os.PathLike)) and not Path(data).exists():
         return open_store(data), target  # which says that there is nothing
     if isinstance(data, (list, tuple)):
-        data = np.asarray(data)
+        try:
+            data = np.asarray(data)
+        except ValueError:
+            raise InputError("the rows of the list have different lengths: make them equal.") from (
+                None
+            )
     return ingest(data, target=target, keep_values=True), None
 
 
 def _feature_ids(store: FeatureStore, features: Any) -> np.ndarray:
     if features is None:
         return np.arange(store.n_features)
-    if isinstance(features, (str, os.PathLike)):
-        features = load_result(features)
     if hasattr(features, "relevant_ids"):
         data = features.document["data"]
         if data["n_features"] != store.n_features or data["fingerprint"] != store.fingerprint:
             raise InputError("the result is of another feature store: explain the one it is of.")
         features = features.relevant_ids
-    wanted = [f if isinstance(f, str) else int(f) for f in features]
+    wanted = list(features)
     known = set(store.feature_names)
-    for name in wanted:
-        if name in store.target_names and name not in known:
-            raise InputError(f"{name!r} is the target: leave it out of the features.")
-    return store.find_ids(wanted)
+    for feature in wanted:
+        if not isinstance(feature, (str, int, np.integer)):
+            raise InputError(f"features are named by text or by whole numbers, not by {feature!r}.")
+        if feature in store.target_names and feature not in known:
+            raise InputError(f"{feature!r} is the target: leave it out of the features.")
+    ids = store.find_ids(wanted)
+    _, first, times = np.unique(ids, return_index=True, return_counts=True)
+    if (times > 1).any():
+        raise InputError(
+            f"the feature {wanted[first[times.argmax()]]!r} is named {times.max()} times: name "
+            f"each once."
+        )
+    return ids
 
 
 def _target(store: FeatureStore, target: Any, needed: bool) -> Target | None:
     if target is None or isinstance(target, str):
-        if target is None and not store.target_names and not needed:
+        if target is None and not store.target_names:
+            if needed:
+                raise InputError(NO_TARGET)
             return None
         return store.target(target)
     if isinstance(target, Target):
@@ -247,6 +282,19 @@ def _tells_all(codes: np.ndarray, target: Target) -> bool:
     if len(levels) != target.n_classes:
         return False
     return len(np.unique(at * target.n_classes + target.values)) == len(levels)
+
+
+def _single_samples(target: Target) -> list[str]:
+    """What to know of classes of one sample, where an analysis goes on with them."""
+    sizes = np.bincount(target.values, minlength=target.n_classes)
+    single = [label for label, size in zip(target.labels, sizes, strict=True) if size == 1]
+    if not single:
+        return []
+    others = f" (and {len(single) - 1} more)" if len(single) > 1 else ""
+    return [
+        f"The class {single[0]!r}{others} has one sample only, of which nothing can be learned: "
+        f"remove the class or join it with another."
+    ]
 
 
 def check_classes(matrix: Matrix, least: int = 2) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from srs.errors import InputError
 from srs.executors import LocalExecutor
-from srs.importance.analysis import Analysis, make_table
+from srs.importance.analysis import Analysis, check_counts, make_table
 from srs.importance.forest import OnProgress
 from srs.importance.matrix import check_classes, open_matrix
 from srs.importance.score import oob_score
@@ -51,6 +51,7 @@ def mci(
     >>> [bool(v > 0.3) for v in found.column("value")]
     [True, True, False]
     """
+    check_counts(seed=seed, max_size=max_size, n_orders=n_orders, n_trees=n_trees, threads=threads)
     matrix = open_matrix(data, target, features)
     check_classes(matrix)
     if method is None:

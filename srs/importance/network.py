@@ -19,7 +19,7 @@ import numpy as np
 
 from srs.errors import ClusterError, InputError
 from srs.executors import open_executor
-from srs.importance.analysis import Analysis, make_table
+from srs.importance.analysis import Analysis, check_counts, make_table
 from srs.importance.forest import OnProgress, mean_importance
 from srs.importance.matrix import Matrix, open_matrix
 from srs.seeds import EXPLAIN
@@ -104,12 +104,21 @@ def network(
     >>> sorted(found.frame[["feature", "part"]].values[:2].tolist())
     [['f0', 'f2'], ['f2', 'f0']]
     """
+    check_counts(
+        seed=seed, n_trees=n_trees, max_features=max_features, max_depth=max_depth,
+        max_links=max_links, threads=threads,
+    )  # fmt: skip
     matrix = open_matrix(data, None, features, needs_target=False)
     if matrix.n_features < 2:
-        raise InputError("a network needs at least two features.")
+        raise InputError(
+            f"a network needs at least two features, and {matrix.names[0]!r} is the only one: name "
+            f"more."
+        )
     if not 0 <= best_cuts <= 1:
         raise InputError(f"best_cuts is a share of trees, from 0 to 1, not {best_cuts}.")
     chosen = range(matrix.n_features) if targets is None else [matrix.find(t) for t in targets]
+    if not chosen:
+        raise InputError("the list of targets of the network is empty: name some.")
     size = max(1, BATCH_TREES // n_trees)
     best = _Strongest(max_links)
     with open_executor(executor, threads) as opened:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from srs.executors import LocalExecutor
-from srs.importance.analysis import Analysis, correct, make_table
+from srs.importance.analysis import Analysis, check_counts, correct, make_table
 from srs.importance.forest import ForestSettings, OnProgress, grow_forest
 from srs.importance.matrix import open_matrix
 from srs.importance.mda import accuracy_decrease
@@ -43,6 +43,7 @@ def one_probe(
     >>> found.frame.query("p_value < 0.05")["feature"].tolist()
     ['f3']
     """
+    check_counts(seed=seed, n_forests=n_forests, n_trees=n_trees, threads=threads)
     matrix = open_matrix(data, target, features)
     settings = ForestSettings(n_trees)
 

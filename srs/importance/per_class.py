@@ -107,7 +107,9 @@ def per_class(
     forest = forest_of(data, target, features, n_trees, seed, threads)
     matrix, trees = forest.matrix, forest.trees
     if not matrix.is_classification:
-        raise InputError("per_class needs classes, and the target is a number.")
+        raise InputError(
+            "per_class needs classes, and the target is a number: use mdi or mda instead."
+        )
     check_classes(matrix)
     known = matrix.known_target
     sizes = np.bincount(known.values, minlength=known.n_classes).astype(np.float64)

@@ -48,6 +48,8 @@ def oob_score(
 ) -> float:  # fmt: skip
     """What the features explain of the target, out of bag; 0 without features.
 
+    Also 0 where the samples out of bag are too few to tell: none, or all of one value.
+
     Classes: accuracy, less the share of the largest class. Numbers: R squared.
 
     place     where the randomness is from: seed, purpose and numbers, as `make_rng` takes them
@@ -68,10 +70,13 @@ def oob_score(
         _vote(codes, rows, trees.ends, trees.column, trees.cut_code, trees.cut_shift, trees.left,
               trees.right, trees.subset, trees.subset_row, trees.value, total, n_votes)  # fmt: skip
     voted = n_votes > 0
+    if not voted.any():
+        return 0.0
     if is_class:
         right = total[voted].argmax(axis=1) == target.classes[voted]
         largest = np.bincount(target.classes).max() / n
         return float(right.mean() - largest)
     truth = target.values[voted] * target.unit + target.offset
     error = ((total[voted, 0] / n_votes[voted] - truth) ** 2).sum()
-    return float(1.0 - error / ((truth - truth.mean()) ** 2).sum())
+    spread = ((truth - truth.mean()) ** 2).sum()
+    return float(1.0 - error / spread) if spread else 0.0

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from srs.errors import InputError
 from srs.executors import LocalExecutor
-from srs.importance.analysis import Analysis, make_table
+from srs.importance.analysis import Analysis, check_counts, make_table
 from srs.importance.forest import OnProgress
 from srs.importance.independence import METHODS
 from srs.importance.matrix import Matrix, check_classes, open_matrix
@@ -55,6 +55,7 @@ def umfi(
     """
     if method not in METHODS:
         raise InputError(f"the method of umfi is {method!r}; it must be linear or transport.")
+    check_counts(seed=seed, n_trees=n_trees, n_repeats=n_repeats, threads=threads)
     matrix = open_matrix(data, target, features)
     check_classes(matrix)
     values = filled(matrix)

@@ -21,8 +21,9 @@ from srs.report.markup import (
     prose,
     section,
 )
+from srs.report.plots import shorten
 from srs.report.style import CSS, SCRIPT
-from srs.report.text import count, number, probability
+from srs.report.text import clean_name, count, number, probability
 
 Document = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -253,14 +254,15 @@ def _cell(key: str, value: Any) -> Cell:
 
 def summarise_explanation(document: Document) -> str:
     """A few lines an analysis for the terminal: its strongest rows."""
-    lines = [headline(document)]
+    lines = [headline(document), *document["data"]["notices"]]
     for analysis in document["analyses"]:
         title, _ = TITLES[analysis["name"]]
         rows = sorted(analysis["rows"], key=_strength)[:5]
         lines.append(f"\n{title}")
         for row in rows:
-            what = row["feature"] + ("" if row["part"] is None else f" / {row['part']}")
-            said = f"  {what:<40} {number(row['value'] or 0.0):>10}"
+            names = [clean_name(row[key]) for key in ("feature", "part") if row[key] is not None]
+            short = [shorten(text, 40 if len(names) == 1 else 24) for text in names]
+            said = f"  {' / '.join(short):<51} {number(row['value'] or 0.0):>10}"
             said += "" if row["p_value"] is None else f"  p {probability(row['p_value'])}"
             lines.append(said + ("" if row["label"] is None else f"  {row['label']}"))
     return "\n".join(lines) + "\n"

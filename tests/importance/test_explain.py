@@ -215,7 +215,7 @@ def test_errors() -> None:
     ):
         with pytest.raises(InputError, match=message):
             srs.explain(data, "y", analyses=requests)
-    with pytest.raises(InputError, match="has no target"):
+    with pytest.raises(InputError, match="there is no target"):
         srs.explain(data.drop(columns="y"), analyses=["mdi"])
     with pytest.raises(InputError, match="no feature named 'zz'"):
         srs.explain(data, "y", ["zz"])
