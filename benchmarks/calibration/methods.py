@@ -62,7 +62,7 @@ class KernelForest(BaseEstimator):  # type: ignore[misc]
             criterion_of(self.target), codes.shape[1]
         )
         seed = int(check_random_state(self.random_state).randint(2**31))
-        importance = mean_importance(
+        importance, _ = mean_importance(
             np.ascontiguousarray(codes), np.zeros(codes.shape[1], bool), self.target, tree,
             self.n_estimators, (seed,),
         )  # fmt: skip

@@ -106,7 +106,7 @@ def make_table(
     return pa.table(columns)
 
 
-def check_counts(*, seed: int = 0, **counts: int | None) -> None:
+def check_counts(*, seed: Any = 0, **counts: Any) -> None:
     """Refuse counts that are not whole numbers from 1 on, and seeds below 0; None is no count."""
     for name, value in {"seed": seed, **counts}.items():
         least = 0 if name == "seed" else 1

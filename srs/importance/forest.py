@@ -165,22 +165,30 @@ def mean_importance(
     codes: np.ndarray, is_categorical: np.ndarray, target: TreeTarget, tree: TreeSettings,
     n_trees: int, place: tuple[int, ...], bootstrap: bool = True,
     subjects: np.ndarray | None = None,
-) -> np.ndarray:  # fmt: skip
-    """Mean decrease of impurity by column, of a forest whose trees are not kept.
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Mean decrease of impurity by column, and its standard error; trees are not kept.
 
     place  where the randomness is from: seed, purpose and numbers, as `make_rng` takes them
     """
     n = len(codes)
-    total = np.zeros(codes.shape[1])
+    total, squares = np.zeros(codes.shape[1]), np.zeros(codes.shape[1])
     for start in range(0, n_trees, CHUNK_TREES):
         size = min(CHUNK_TREES, n_trees - start)
         keys, rows = draw_bags(place[0], place[1:], start, size, n, subjects)
         if not bootstrap:
             rows = np.tile(np.arange(n, dtype=np.int32), (size, 1))
-        total += grow_trees(
+        grown = grow_trees(
             codes, target, keys, rows, tree, is_categorical=is_categorical, keep=False
-        ).used_sum
-    return total / n_trees
+        )
+        total += grown.used_sum
+        squares += grown.used_sq
+    return total / n_trees, error_of_mean(total, squares, n_trees)
+
+
+def error_of_mean(total: np.ndarray, squares: np.ndarray, n_trees: int) -> np.ndarray:
+    """The standard error of a mean over trees, from their sum and the sum of their squares."""
+    spread = np.maximum(squares / n_trees - (total / n_trees) ** 2, 0.0)
+    return np.asarray(np.sqrt(spread / max(n_trees - 1, 1)))
 
 
 def count_bags(rows: np.ndarray, n_samples: int) -> np.ndarray:

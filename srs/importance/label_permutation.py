@@ -34,12 +34,14 @@ def label_permutation(
     """MDI of each feature against MDI for permuted labels (Altmann et al. 2010; thesis 4.5).
 
     value    mean decrease of impurity
+    error    its standard error over trees
     null     its mean over permutations, with `null_spread`
     p_value  share of permutations that reach the value; uniform if no feature matters
 
     Permuting labels breaks all relations at once: the null is that *no* feature matters. Where
-    some do, irrelevant features get p-values that are too large, because relevant ones take
-    the splits.
+    some do, the others get p-values that are too large, because these take the splits: trees that
+    grow until they are pure divide the same sum among the features, whatever the labels. So of few
+    features that all matter the weaker ones look like chance.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 5))
@@ -51,19 +53,19 @@ def label_permutation(
     matrix = open_matrix(data, target, features)
     grow = _grower(matrix, n_trees, (seed, LABELS))
 
-    def permuted(number: int) -> np.ndarray:
+    def permuted(number: int) -> tuple[np.ndarray, np.ndarray]:
         return grow(_permute(matrix, seed, number), matrix.codes, number)
 
-    values = []
-    for value in LocalExecutor(threads).map(permuted, range(1 + n_permutations)):
-        values.append(value)
+    grown = []
+    for pair in LocalExecutor(threads).map(permuted, range(1 + n_permutations)):
+        grown.append(pair)
         if on_progress:
-            on_progress(len(values) / (1 + n_permutations))
-    value, null = values[0], np.array(values[1:])
+            on_progress(len(grown) / (1 + n_permutations))
+    (value, error), null = grown[0], np.array([values for values, _ in grown[1:]])
     p_value = rank_p_values(value, null)
     q_value = correct(p_value)
     table = make_table(
-        matrix.names, value, null=null.mean(axis=0), p_value=p_value, q_value=q_value,
+        matrix.names, value, error=error, null=null.mean(axis=0), p_value=p_value, q_value=q_value,
         label=["significant" if q < 0.05 else None for q in q_value],
         null_spread=null.std(axis=0),
     )  # fmt: skip
@@ -72,8 +74,9 @@ def label_permutation(
 
 
 NOTES = (
-    "The null is that no feature matters. p-values of irrelevant features are uniform if none "
-    "does, and too large if others take the splits.",
+    "The null is that no feature matters. p-values are uniform if none does, and too large where "
+    "others take the splits: of few features that all matter, as a selection has, the weaker ones "
+    "look like chance (compare mda and one-probe, which do not divide one sum among features).",
 )
 
 
@@ -111,7 +114,7 @@ def conditional_error_rate(
     )  # fmt: skip
     matrix = open_matrix(data, target, features)
     grow = _grower(matrix, n_trees, (seed, ERROR_RATE))
-    value = grow(matrix.tree_target, matrix.codes, 0)
+    value, error = grow(matrix.tree_target, matrix.codes, 0)
     order = np.argsort(-value, kind="stable")
     rates = np.full(matrix.n_features, np.nan)
     n_ranks = min(max_ranks, matrix.n_features)
@@ -124,7 +127,7 @@ def conditional_error_rate(
             shuffled = _shuffle(matrix, make_rng(seed, ERROR_RATE, len(rest), number))
             codes = matrix.codes.copy()
             codes[:, rest] = matrix.codes[shuffled][:, rest]
-            found = grow(matrix.tree_target, codes, len(rest) * n_permutations + number)
+            found, _ = grow(matrix.tree_target, codes, len(rest) * n_permutations + number)
             return bool(found[rest].max() >= least)
 
         hits = sum(LocalExecutor(threads).map(reaches, range(1, n_permutations + 1)))
@@ -136,19 +139,19 @@ def conditional_error_rate(
             break
     ranks = np.empty(matrix.n_features, np.int64)
     ranks[order] = np.arange(1, matrix.n_features + 1)
-    table = make_table(matrix.names, value, p_value=rates, rank=ranks)
+    table = make_table(matrix.names, value, error=error, p_value=rates, rank=ranks)
     settings = {"n_trees": n_trees, "n_permutations": n_permutations, "seed": seed}
     return Analysis("conditional-error-rate", table, settings, matrix.notices)
 
 
 def _grower(
     matrix: Matrix, n_trees: int, place: tuple[int, int]
-) -> Callable[[TreeTarget, np.ndarray, int], np.ndarray]:
-    """A function that grows the forest `number` on a target and codes, and gives importances."""
+) -> Callable[[TreeTarget, np.ndarray, int], tuple[np.ndarray, np.ndarray]]:
+    """A function that grows the forest `number` on a target and codes: importances and errors."""
     settings = ForestSettings(n_trees)
     tree = settings.of_tree(criterion_of(matrix.tree_target), matrix.n_features)
 
-    def grow(target: TreeTarget, codes: np.ndarray, number: int) -> np.ndarray:
+    def grow(target: TreeTarget, codes: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
         return mean_importance(
             codes, matrix.is_categorical, target, tree, n_trees, (*place, number),
             subjects=matrix.subjects,

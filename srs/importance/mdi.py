@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+import numpy as np  # noqa: F401 (for the example)
 
 from srs.importance.analysis import Analysis, make_table
-from srs.importance.forest import forest_of
+from srs.importance.forest import error_of_mean, forest_of
 
 
 def mdi(
@@ -35,11 +35,9 @@ def mdi(
     forest = forest_of(data, target, features, n_trees, seed, threads)
     n = forest.n_trees
     value = forest.importance
-    spread = np.maximum(forest.trees.used_sq / n - value**2, 0.0)
-    total = value.sum() or 1.0
-    table = make_table(
-        forest.matrix.names, value, error=np.sqrt(spread / max(n - 1, 1)), share=value / total
-    )
+    error = error_of_mean(forest.trees.used_sum, forest.trees.used_sq, n)
+    share = value / (value.sum() or 1.0)
+    table = make_table(forest.matrix.names, value, error=error, share=share)
     notes = (
         "MDI is never negative and not 0 for features that do not matter: compare it with a null "
         "(label-permutation) before reading it as evidence.",

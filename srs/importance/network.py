@@ -171,7 +171,7 @@ def infer_links(spec: NetworkSpec) -> np.ndarray:
                 settings = TreeSettings(
                     criterion, spec.max_features, spec.max_depth, best_cut=kind == 1
                 )
-                told = mean_importance(
+                told, _ = mean_importance(
                     codes, matrix.is_categorical[inputs], learned, settings, n_trees,
                     (spec.seed, NETWORK, target, kind), bootstrap=kind == 1,
                 )  # fmt: skip

@@ -10,7 +10,15 @@ from sklearn.inspection import permutation_importance
 
 from benchmarks.explain.data import golub
 from srs.errors import InputError
-from srs.importance import ForestSettings, grow_forest, mda, mdi, open_matrix, vote_shift
+from srs.importance import (
+    ForestSettings,
+    grow_forest,
+    label_permutation,
+    mda,
+    mdi,
+    open_matrix,
+    vote_shift,
+)
 from srs.importance.analysis import correct
 from srs.importance.permuted import permute_features
 from srs.tree import TreeSettings, TreeTarget, grow, grow_trees
@@ -75,10 +83,12 @@ def test_mdi_is_that_of_sklearns_forests(task, global_random_seed: int) -> None:
     assert (ours.column("error") > 0).all()
 
 
-def test_error_over_trees_is_the_spread_of_small_forests() -> None:
+@pytest.mark.parametrize("analysis", [mdi, label_permutation])
+def test_error_over_trees_is_the_spread_of_small_forests(analysis) -> None:
     X, y = np.random.default_rng(0).normal(size=(80, 4)), np.arange(80) % 2
     matrix = open_matrix(X, y)
-    many = [mdi(grow_forest(matrix, ForestSettings(50), seed=s)) for s in range(40)]
+    sizes = {"n_trees": 50} if analysis is mdi else {"n_trees": 50, "n_permutations": 1}
+    many = [analysis(matrix, seed=s, **sizes) for s in range(40)]
     spread = np.std([a.column("value") for a in many], axis=0, ddof=1)
     claimed = np.mean([a.column("error") for a in many], axis=0)
     np.testing.assert_allclose(claimed, spread, rtol=0.5)
