@@ -15,6 +15,9 @@ from srs.report.plots import MAX_LABEL, WIDTH, Axis, framed, scales, shorten, sv
 from srs.report.text import clean_name, number
 
 LEFT, RIGHT, STEP = 190, 90, 24
+MIN_BARS = 100  # room that bars have at least, however long their notes
+MIN_CELL = 32  # width of a cell of a heat map that holds its number
+MANY_NODES = 20  # from which on the names of nodes stand along their rays
 FILLS = ("bar", "outlined-bar", "hatched-bar", "soft-bar")
 
 
@@ -56,13 +59,18 @@ def error_bars(rows: Sequence[Bar], title: str) -> str:
         width = max(row.value, 0.0) * scale
         marks = f'<rect class="bar" x="{LEFT}" y="{y + 3}" width="{width:.1f}" height="16"/>'
         ends = [width]
+        apart = 4 if row.error and row.spread else 0  # two whiskers, one above the other
         if row.error:
-            marks += _whisker(row.value, row.error, scale, y + 11)
+            marks += _whisker(row.value, row.error, scale, y + 11 - apart)
             ends.append((row.value + 2 * row.error) * scale)
         if row.null is not None and has_null:
-            marks += "" if not row.spread else _whisker(row.null, row.spread, scale, y + 11)
+            at, half = y + 11 + apart, 7 - apart // 2
+            marks += "" if not row.spread else _whisker(row.null, row.spread, scale, at)
             x = max(row.null, 0.0) * scale
-            marks += f'<path class="null" d="M{LEFT + x:.1f},{y + 4}l5,7l-5,7l-5,-7z"/>'
+            marks += (
+                f'<path class="null" d="M{LEFT + x:.1f},{at - half}l{half - 2},{half}'
+                f'l-{half - 2},{half}l-{half - 2},-{half}z"/>'
+            )
             ends += [x + 5, (row.null + 2 * (row.spread or 0.0)) * scale]
         parts.append(
             f"<g><title>{text(said)}</title>"
@@ -78,23 +86,27 @@ def error_bars(rows: Sequence[Bar], title: str) -> str:
 def _whisker(middle: float, error: float, scale: float, y: float) -> str:
     """Two errors to both sides, not below 0."""
     low, high = (LEFT + max(middle + k * error, 0.0) * scale for k in (-2, 2))
-    return (
-        f'<path class="whisker" d="M{low:.1f},{y}H{high:.1f}M{low:.1f},{y - 4}v8'
-        f'M{high:.1f},{y - 4}v8"/>'
-    )
+    line = f"M{low:.1f},{y}H{high:.1f}M{low:.1f},{y - 3}v6M{high:.1f},{y - 3}v6"
+    return f'<path class="halo" d="{line}"/><path class="whisker" d="{line}"/>'
 
 
 def grouped_bars(
     groups: Sequence[tuple[str, Sequence[Bar]]], parts: Sequence[str], title: str
 ) -> str:
-    """For each feature one bar a part; a thin line across a bar is its null."""
+    """For each feature one bar a part; a thin line across a bar is its null.
+
+    Four parts are told apart by their fills; of more, each bar has its part written behind it.
+    """
     thick = 15
+    by_fill = len(parts) <= len(FILLS)
+    heads = ["" if by_fill else f"{shorten(clean_name(part), MAX_LABEL)}: " for part in parts]
     every = [bar for _, bars in groups for bar in bars]
     top = max((max(b.value, b.null or 0.0) for b in every), default=1.0) or 1.0
     room = RIGHT + 7 * max((len(b.note) for b in every), default=0)
-    scale = (WIDTH - LEFT - room) / top
+    room += 7 * max(map(len, heads), default=0)
+    scale = max(WIDTH - LEFT - room, MIN_BARS) / top
     height_of = thick * len(parts) + 9
-    drawn = [_legend(parts)]
+    drawn = [_legend(parts)] if by_fill else []
     for at, (name, bars) in enumerate(groups):
         y0 = 26 + at * height_of
         drawn.append(
@@ -111,20 +123,22 @@ def grouped_bars(
             )  # fmt: skip
             drawn.append(
                 f"<g><title>{text(said)}</title>"
-                f'<rect class="{FILLS[k % len(FILLS)]}" x="{LEFT}" y="{y}" width="{width:.1f}" '
+                f'<rect class="{FILLS[k if by_fill else 0]}" x="{LEFT}" y="{y}" '
+                f'width="{width:.1f}" '
                 f'height="{thick - 3}"/>{mark}'
                 f'<text class="tick" x="{LEFT + max(width, null) + 6:.1f}" '
-                f'y="{y + thick - 4}">{bar.said}</text></g>'
+                f'y="{y + thick - 4}">{text(heads[k])}{bar.said}</text></g>'
             )
     return svg(30 + height_of * len(groups), title, "".join(drawn))
 
 
 def _legend(parts: Sequence[str]) -> str:
     drawn, x = [], float(LEFT)
+    room = (WIDTH - LEFT) / max(len(parts), 1)
     for k, part in enumerate(parts):
-        label = shorten(clean_name(part), MAX_LABEL)
+        label = shorten(clean_name(part), min(MAX_LABEL, int((room - 34) / 8)))
         drawn.append(
-            f'<rect class="{FILLS[k % len(FILLS)]}" x="{x:.0f}" y="4" width="14" height="11"/>'
+            f'<rect class="{FILLS[k]}" x="{x:.0f}" y="4" width="14" height="11"/>'
             f'<text class="tick" x="{x + 19:.0f}" y="14">{text(label)}</text>'
         )
         x += 34 + 8 * len(label)
@@ -134,16 +148,23 @@ def _legend(parts: Sequence[str]) -> str:
 def heat_map(
     rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], title: str
 ) -> str:
-    """Cells darker where the value is larger; the value stands in the cell."""
+    """Cells darker where the value is larger; the value stands in the cell if there is room."""
     width = (WIDTH - LEFT - 10) / max(len(columns), 1)
     top = max((v for row in values for v in row), default=1.0) or 1.0
-    drawn = [
-        f'<text class="tick" x="{LEFT + (k + 0.5) * width:.1f}" y="16" text-anchor="middle">'
-        f"{text(shorten(clean_name(name), max(int(width / 8), 4)))}</text>"
-        for k, name in enumerate(columns)
-    ]
+    labels = [shorten(clean_name(name), MAX_LABEL) for name in columns]
+    longest = max(map(len, labels), default=0)
+    upright = 8 * longest > width
+    head = 12 + 8 * longest if upright else 24
+    drawn = []
+    for k, label in enumerate(labels):
+        x = LEFT + (k + 0.5) * width
+        place = (
+            f'x="{x + 4:.1f}" y="{head - 8}" transform="rotate(-90 {x + 4:.1f} {head - 8})"'
+            if upright else f'x="{x:.1f}" y="16" text-anchor="middle"'
+        )  # fmt: skip
+        drawn.append(f'<text class="tick" {place}>{text(label)}</text>')
     for at, (name, row) in enumerate(zip(rows, values, strict=True)):
-        y = 24 + at * STEP
+        y = head + at * STEP
         drawn.append(
             f'<text x="{LEFT - 8}" y="{y + 16}" text-anchor="end">'
             f"{text(shorten(clean_name(name), MAX_LABEL))}</text>"
@@ -151,23 +172,30 @@ def heat_map(
         for k, value in enumerate(row):
             shade = max(value, 0.0) / top
             ink = "on-dark" if shade > 0.65 else "on-light"
+            written = "" if width < MIN_CELL else (
+                f'<text class="{ink}" x="{LEFT + (k + 0.5) * width:.1f}" y="{y + 16}" '
+                f'text-anchor="middle">{value:.2f}</text>'
+            )  # fmt: skip
             drawn.append(
                 f"<g><title>{text(clean_name(name))}, {text(clean_name(columns[k]))}: "
                 f"{number(value)}</title>"
                 f'<rect class="heat" x="{LEFT + k * width:.1f}" y="{y}" width="{width - 1:.1f}" '
-                f'height="{STEP - 1}" fill-opacity="{shade:.3f}"/>'
-                f'<text class="{ink}" x="{LEFT + (k + 0.5) * width:.1f}" y="{y + 16}" '
-                f'text-anchor="middle">{value:.2f}</text></g>'
+                f'height="{STEP - 1}" fill-opacity="{shade:.3f}"/>{written}</g>'
             )
-    return svg(28 + STEP * len(rows), title, "".join(drawn))
+    return svg(head + 4 + STEP * len(rows), title, "".join(drawn))
 
 
 def network_plot(
     links: Sequence[tuple[str, str, float, bool]], directed: bool, title: str
 ) -> str:  # fmt: skip
-    """Links (source, target, weight, dashed) between nodes on a circle; thicker is stronger."""
+    """Links (source, target, weight, dashed) between nodes on a circle; thicker is stronger.
+
+    Links of both directions bend to either side of their nodes.
+    """
     names = sorted({name for link in links for name in link[:2]})
-    radius, center_x, center_y = 190, WIDTH / 2, 225
+    rays = len(names) > MANY_NODES
+    margin = 140 if rays else 35
+    radius, center_x, center_y = 190, WIDTH / 2, 190 + margin
     places = {}
     for at, name in enumerate(names):
         angle = 2 * math.pi * at / max(len(names), 1) - math.pi / 2
@@ -179,8 +207,9 @@ def network_plot(
     for source, target, weight, dashed in sorted(links, key=lambda link: abs(link[2])):
         (x1, y1, _), (x2, y2, _) = places[source], places[target]
         bend_x, bend_y = (x1 + x2) / 2, (y1 + y2) / 2
-        bend_x += 0.15 * (center_x - bend_x) + (12 if directed and source > target else 0)
-        bend_y += 0.15 * (center_y - bend_y)
+        aside = 0.08 if directed else 0.0
+        bend_x += 0.15 * (center_x - bend_x) + aside * (y1 - y2)
+        bend_y += 0.15 * (center_y - bend_y) + aside * (x2 - x1)
         arrow = ' marker-end="url(#arrow)"' if directed else ""
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         between = "→" if directed else "–"
@@ -192,10 +221,12 @@ def network_plot(
         )
     for name, (x, y, angle) in places.items():
         right = math.cos(angle) >= -1e-9
+        turn = math.degrees(angle) + (0 if right else 180)
+        ray = f' transform="rotate({turn:.1f} {x:.1f} {y:.1f})"' if rays else ""
         drawn.append(
             f'<circle class="end" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
             f'<text class="tick" x="{x + (9 if right else -9):.1f}" y="{y + 4:.1f}" '
-            f'text-anchor="{"start" if right else "end"}">'
+            f'text-anchor="{"start" if right else "end"}"{ray}>'
             f"{text(shorten(clean_name(name), 16))}</text>"
         )
     head = (
@@ -203,7 +234,7 @@ def network_plot(
         'markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">'
         '<path class="arrow" d="M0,0L8,4L0,8z"/></marker></defs>'
     )
-    return svg(460, title, (head if directed else "") + "".join(drawn))
+    return svg(2 * (radius + margin) + 10, title, (head if directed else "") + "".join(drawn))
 
 
 def labelled_points(
@@ -220,7 +251,7 @@ def labelled_points(
         width = 7.5 * len(short)
         label = ""
         for left, anchor in ((at + 7, "start"), (at - 7 - width, "end")):
-            if not any(
+            if across(0.0) <= left <= WIDTH - width and not any(
                 abs(height - other) < 12 and left < start + wide and start - 8 < left + width
                 for start, other, wide in taken if (start, other) != (at, height)
             ):  # fmt: skip
@@ -243,6 +274,7 @@ svg .outlined-bar { fill: none; stroke: var(--edge); stroke-width: 1.5; }
 svg .hatched-bar { fill: var(--fill); fill-opacity: .35; stroke: var(--fill);
   stroke-dasharray: 3 2; }
 svg .soft-bar { fill: var(--quiet); }
+svg .halo { fill: none; stroke: var(--paper); stroke-width: 3.5; stroke-opacity: .6; }
 svg .whisker { fill: none; stroke: var(--ink); stroke-width: 1.3; }
 svg .null { fill: var(--paper); stroke: var(--edge); stroke-width: 1.6; }
 svg .heat { fill: var(--fill); stroke: var(--rule); }

@@ -27,7 +27,7 @@ from srs.report.text import clean_name, count, number, probability
 
 Document = Mapping[str, Any]
 Row = Mapping[str, Any]
-MAX_BARS, MAX_LINKS, MAX_ROWS, MAX_CONTEXT_FEATURES = 40, 60, 1000, 25
+MAX_BARS, MAX_LINKS, MAX_ROWS, MAX_CONTEXT_FEATURES, MAX_CONTEXT_PLOTS = 40, 60, 1000, 25, 6
 
 TITLES = {
     "mdi": (
@@ -38,17 +38,19 @@ TITLES = {
     "mda": (
         "Mean decrease of accuracy",
         "How much worse the forest predicts samples it has not seen when the values of the "
-        "feature are shuffled. Whiskers are two standard errors.",
+        "feature are shuffled. Whiskers are two standard errors over trees; a star marks p-values "
+        "below 0.05.",
     ),
     "label-permutation": (
         "Importance against permuted labels",
-        "Diamonds are the mean importance when the labels are permuted, that is, when nothing "
-        "matters, with two standard deviations. A star marks p-values below 0.05.",
+        "Bars are the mean decrease of impurity, with two standard errors over trees. Diamonds are "
+        "its mean when the labels are permuted, that is, when nothing matters, with two standard "
+        "deviations. A star marks p-values below 0.05.",
     ),
     "conditional-error-rate": (
         "Conditional error rate",
         "Features by importance. The p-value of a rank is the chance to take an irrelevant "
-        "feature in when selecting down to it.",
+        "feature in when selecting down to it; a star marks those below 0.05.",
     ),
     "context": (
         "Dependence on the context",
@@ -58,13 +60,14 @@ TITLES = {
     ),
     "vote-shift": (
         "Vote shift",
-        "How many votes of trees change when the feature is shuffled, with a test whether they do "
-        "at all.",
+        "Bars are the accuracy that trees lose when the feature is shuffled, with two standard "
+        "errors; p-values are of the test whether their votes change at all. A star marks those "
+        "below 0.05.",
     ),
     "one-probe": (
         "Against one random feature",
         "The p-value is the share of forests in which a random feature was ranked no lower; "
-        "diamonds are its mean importance.",
+        "diamonds are its mean importance. A star marks p-values below 0.05.",
     ),
     "per-class": (
         "Importance by class",
@@ -74,18 +77,18 @@ TITLES = {
     "umfi": (
         "Ultra-marginal importance",
         "What a feature adds to all others once these tell nothing of it any more. Copies do not "
-        "take importance from one another.",
+        "take importance from one another. Whiskers are two standard errors over repeats.",
     ),
     "mci": ("Marginal contribution", "The most that a feature ever adds to a set of others."),
     "network": ("Network", "Which features tell which: the strongest links. Thicker is stronger."),
     "connectome": (
         "Connectome",
-        "Averaged partial correlation: the strongest pairs. Thicker is stronger.",
+        "Averaged partial correlation: the strongest of the positive pairs. Thicker is stronger.",
     ),
     "context-network": (
         "Links that depend on the context",
-        "Links with p-values below 0.05 in some context: solid where stronger in it, dashed where "
-        "weaker.",
+        "Links with p-values below 0.05, one drawing a context: solid where stronger in it, dashed "
+        "where weaker.",
     ),
 }
 
@@ -137,7 +140,7 @@ def _section(analysis: Document, notices: Sequence[str]) -> str:
     title, meaning = TITLES[analysis["name"]]
     rows = analysis["rows"]
     return section(
-        analysis["name"], title, paragraph(meaning), figure(_chart(analysis["name"], rows)),
+        analysis["name"], title, paragraph(meaning), _figures(analysis["name"], rows),
         _listed([note for note in analysis["notes"] if note not in notices]),
         _made_with(analysis["settings"]), _numbers(analysis["name"], title, rows),
     )  # fmt: skip
@@ -157,7 +160,35 @@ def _made_with(settings: Document) -> str:
         for key, value in settings.items()
         if isinstance(value, (int, str)) and not isinstance(value, bool)
     ]
-    return paragraph(", ".join(shown).capitalize() + ".", "quiet") if shown else ""
+    words = ", ".join(shown)
+    return paragraph(f"{words[0].upper()}{words[1:]}.", "quiet") if shown else ""
+
+
+def _figures(kind: str, rows: Sequence[Row]) -> str:
+    """The charts of an analysis; words where there is nothing to draw."""
+    if kind == "context-network":
+        return _changed_links(rows)
+    if kind == "connectome" and not any(r["value"] > 0 for r in rows):
+        return paragraph("No pair has a positive partial correlation.")
+    return figure(_chart(kind, rows))
+
+
+def _changed_links(rows: Sequence[Row]) -> str:
+    """The links that a context changes, a drawing each for the contexts that change most."""
+    changed: dict[str, list[Row]] = {}
+    for row in sorted((r for r in rows if r["label"]), key=lambda r: r["p_value"]):
+        changed.setdefault(row["context"], []).append(row)
+    if not changed:
+        return paragraph("No link has a p-value below 0.05 in any context.")
+    drawn = []
+    for context, some in list(changed.items())[:MAX_CONTEXT_PLOTS]:
+        links = [(r["feature"], r["target"], r["value"], r["label"] == "weaker")
+                 for r in some[:MAX_LINKS]]  # fmt: skip
+        title = f"{TITLES['context-network'][0]}: {context}"
+        drawn.append(
+            figure(charts.network_plot(links, True, title), f"In the context “{name(context)}”")
+        )
+    return "".join(drawn)
 
 
 def _chart(kind: str, rows: Sequence[Row]) -> str:
@@ -169,13 +200,8 @@ def _chart(kind: str, rows: Sequence[Row]) -> str:
     if kind in ("network", "connectome"):
         n_nodes = len({r["feature"] for r in rows} | {r["part"] for r in rows})
         shown = rows[: min(MAX_LINKS, max(10, 2 * n_nodes))]
-        links = [(r["feature"], r["part"], r["value"], False) for r in shown]
+        links = [(r["feature"], r["part"], r["value"], False) for r in shown if r["value"] > 0]
         return charts.network_plot(links, kind == "network", title)
-    if kind == "context-network":
-        changed = sorted((r for r in rows if r["label"]), key=lambda r: r["p_value"])
-        links = [(r["feature"], r["target"], r["value"], r["label"] == "weaker")
-                 for r in changed[:MAX_LINKS]]  # fmt: skip
-        return charts.network_plot(links, True, title)
     best = sorted(rows, key=lambda r: -(r["value"] or 0.0))[:MAX_BARS]
     return charts.error_bars([_bar(r) for r in best], title)
 
@@ -216,12 +242,16 @@ def _classes(rows: Sequence[Row], title: str) -> str:
 def _umfi_against_mdi(umfi: Sequence[Row], mdi: Sequence[Row]) -> str:
     known = {row["feature"]: row["value"] for row in mdi}
     rows = [(r["feature"], known[r["feature"]], r["value"]) for r in umfi if r["feature"] in known]
+    cells = [[_cell("feature", label), _cell("mdi", a), _cell("umfi", b)] for label, a, b in rows]
+    columns = [Column("feature", numeric=False), Column("mdi"), Column("umfi")]
+    table = data_table(f"{UMFI_MDI}: {count(len(rows), 'row')}", columns, cells, interactive=True)
     return section(
         "umfi-mdi", UMFI_MDI,
         paragraph("High in UMFI and low in MDI: features that share what they tell with others, "
                   "among which MDI is divided."),
         figure(charts.labelled_points(rows, "mean decrease of impurity",
                                       "ultra-marginal importance", UMFI_MDI)),
+        f"<details><summary>The numbers</summary>{table}</details>",
     )  # fmt: skip
 
 

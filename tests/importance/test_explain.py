@@ -80,9 +80,13 @@ def test_the_page(everything: srs.Explanation, tmp_path) -> None:
     sections = {attrs["id"] for tag, attrs in page.tags if tag == "section"}
     assert sections == {"explained", *ANALYSES, "umfi-mdi"}
     plots = page.all("svg")
-    assert len(plots) == len(sections) - 1
+    changed = {row["context"] for row in everything["context-network"].to_json()["rows"]
+               if row["label"]}  # fmt: skip
+    has_pairs = bool((everything["connectome"].column("value") > 0).any())
+    assert len(plots) == len(sections) - 3 + has_pairs + len(changed)
     assert all(svg["role"] == "img" and svg["aria-label"] for svg in plots)
-    assert len(page.all("caption")) == len(page.all("table")) == len(ANALYSES)
+    assert len(page.all("caption")) == len(page.all("table")) == len(page.all("details"))
+    assert len(page.all("details")) == len(sections) - 1
     inside = {f"#{name}" for name in sections - {"explained"}}
     assert {a["href"] for a in page.all("a")} == inside | {f"{name}.parquet" for name in ANALYSES}
 
