@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from srs.errors import InputError
 from srs.theory.asymptotic import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MAX_FEATURES = 14
 TOLERANCE = 1e-9
@@ -36,6 +40,7 @@ class ContextImportances:
     signed     (n_contexts, n_features): Imp_s^xc (equation 12): negative if the context adds to
                what the feature tells, positive if it takes from it
     overall    (n_features,): Imp^Xc, the effect of knowing the context
+    names      names of the features
     """
 
     contexts: tuple[object, ...]
@@ -44,6 +49,29 @@ class ContextImportances:
     absolute: FloatArray
     signed: FloatArray
     overall: FloatArray
+    names: tuple[str, ...]
+
+    @property
+    def table(self) -> pa.Table:
+        """One row a feature and context, named as in `srs.importance.context`."""
+        import pyarrow as pa  # here, because planning a run needs this package and no tables
+
+        k, p = self.absolute.shape
+        columns = {
+            "feature": list(self.names) * k,
+            "part": [str(context) for context in self.contexts for _ in range(p)],
+            "value": self.absolute.ravel(),
+            "label": [word for row in self.labels for word in row],
+            "signed": self.signed.ravel(),
+            "imp": np.tile(self.imp, k),
+            "given": self.given.ravel(),
+            "overall": np.tile(self.overall, k),
+        }
+        return pa.table(columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """The table by rows, as JSON values."""
+        return {"name": "asymptotic-context", "rows": self.table.to_pylist()}
 
     @property
     def labels(self) -> list[list[str]]:
@@ -86,7 +114,8 @@ def asymptotic_context(
 ) -> ContextImportances:
     """Exact importances of features in contexts; the table of samples is the distribution.
 
-    X           (n_samples, n_features): any values that can be sorted; each value is a level
+    X           (n_samples, n_features) or a data frame: any values that can be sorted; each value
+                is a level
     y           (n_samples,): classes; numbers if `regression`, and impurity is variance then
     context     (n_samples,): the context of each sample
     weights     (n_samples,): how much each sample counts; None: all the same
@@ -100,7 +129,10 @@ def asymptotic_context(
     >>> found.labels
     [['complementary', 'irrelevant'], ['irrelevant', 'complementary']]
     """
+    names = tuple(map(str, getattr(X, "columns", ())))
     X, y, c, w, contexts = _parse(X, y, context, weights)
+    if regression and not np.isfinite(y.astype(np.float64)).all():
+        raise InputError("a numeric target must be finite in every sample: leave others out.")
     target = _columns(y, w, regression)
     masks = [np.ones(len(w)), *(np.where(c == k, 1.0, 0.0) for k in range(len(contexts)))]
     columns = [mask[:, None] * target for mask in masks]
@@ -139,7 +171,8 @@ def asymptotic_context(
                 given[k, m] += weight * gains[k + 1].sum() / shares[k + 1]
                 absolute[k, m] += weight * np.abs(difference).sum()
                 signed[k, m] += weight * difference.sum()
-    return ContextImportances(contexts, imp, given, absolute, signed, overall)
+    names = names or tuple(f"f{m}" for m in range(p))
+    return ContextImportances(contexts, imp, given, absolute, signed, overall, names)
 
 
 def _parse(
@@ -164,7 +197,8 @@ def _parse(
     contexts, c = np.unique(context, return_inverse=True)
     if len(contexts) < 2:
         raise InputError(
-            f"the context has one value only ({contexts[0]!r}): nothing depends on it."
+            f"the context has one value only ({contexts[0]!s}), and nothing can depend on it: give "
+            f"one with two values or more."
         )
     return codes.astype(np.int64), y, c, w, tuple(contexts.tolist())
 

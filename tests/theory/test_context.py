@@ -1,14 +1,17 @@
 """Exact context-dependent importances: published tables, the paper's theorems, errors."""
 
 import itertools
+import json
 from math import log2
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from srs.errors import InputError
+from srs.importance import context
 from srs.theory import asymptotic_context, asymptotic_importances
 from tests.importance.data import context_problem_1, context_problem_2, tables
 
@@ -36,6 +39,21 @@ def test_words_of_problem_1() -> None:
         ["independent", "complementary", "irrelevant"],
         ["independent", "irrelevant", "complementary"],
     ]
+
+
+def test_the_table_has_the_columns_of_the_analysis() -> None:
+    """One row a feature and context, named as what `srs.importance.context` returns."""
+    X, y, c = context_problem_1()
+    place = np.where(c, "there", "here")
+    exact = asymptotic_context(pd.DataFrame(X, columns=["a", "b", "c"]), y, place)
+    finite = context(X, y, context=place, n_trees=5, n_permutations=1)
+    assert set(exact.table.column_names) <= set(finite.table.column_names)
+    assert exact.table["part"].to_pylist() == ["here"] * 3 + ["there"] * 3
+    rows = json.loads(json.dumps(exact.to_json(), allow_nan=False))["rows"]
+    assert [row["feature"] for row in rows] == ["a", "b", "c"] * 2
+    assert [row["value"] for row in rows] == exact.absolute.ravel().tolist()
+    assert [row["label"] for row in rows] == list(itertools.chain(*exact.labels))
+    assert asymptotic_context(X, y, c).names == ("f0", "f1", "f2")
 
 
 Draw = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -176,3 +194,5 @@ def test_errors() -> None:
         asymptotic_context(np.zeros((16, 20)), y, c)
     with pytest.raises(InputError, match="one value for each of 16 samples"):
         asymptotic_context(X, y, c[:3])
+    with pytest.raises(InputError, match="finite in every sample"):
+        asymptotic_context(X, np.where(np.arange(16) == 3, np.nan, y), c, regression=True)
