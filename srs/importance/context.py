@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
-import pandas as pd
 
 from srs.errors import InputError, SourceError
 from srs.executors import LocalExecutor
@@ -204,7 +203,8 @@ def _refuse_one_value(value: Any) -> NoReturn:
 def _given_context(context: Any, n_samples: int) -> Target:
     """Values as a context, or an InputError that calls them so."""
     values = np.asarray(context)
-    if values.ndim == 1 and len(values) == n_samples and not pd.isna(values).any():
+    known = not any(value is None or value != value for value in values.ravel().tolist())
+    if values.ndim == 1 and len(values) == n_samples and known:
         n_values = len(np.unique(values.astype(str)))
         if n_values == 1:
             _refuse_one_value(values[0])
