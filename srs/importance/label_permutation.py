@@ -54,7 +54,7 @@ def label_permutation(
     grow = _grower(matrix, n_trees, (seed, LABELS))
 
     def permuted(number: int) -> tuple[np.ndarray, np.ndarray]:
-        return grow(_permute(matrix, seed, number), matrix.codes, number)
+        return grow(permuted_labels(matrix, seed, number), matrix.codes, number)
 
     grown = []
     for pair in LocalExecutor(threads).map(permuted, range(1 + n_permutations)):
@@ -160,7 +160,7 @@ def _grower(
     return grow
 
 
-def _permute(matrix: Matrix, seed: int, number: int) -> TreeTarget:
+def permuted_labels(matrix: Matrix, seed: int, number: int) -> TreeTarget:
     """The target with its samples permuted; number 0 is the target as it is."""
     if not number:
         return matrix.tree_target

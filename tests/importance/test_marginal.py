@@ -42,9 +42,10 @@ def shares(simulate, analysis, n_runs: int, **options) -> np.ndarray:
 def check(simulate, found: np.ndarray, method: str) -> None:
     """What the paper says of each simulation, on medians over runs.
 
-    Tolerances are a tenth of what an important feature has. That x1 and x2 are above x3 and x4 is
-    a one-sided t-test over runs at the level 0.01, and at 100 runs an order of medians, too; by MCI
-    a two-sided one at that level does not tell them apart.
+    Tolerances are about twice the farthest median of four times eight runs, by UMFI and by MCI
+    (whose maximum over sets keeps some noise of features that tell nothing). That x1 and x2 are
+    above x3 and x4 is a one-sided t-test over runs at the level 0.01, and at 100 runs an order of
+    medians, too; by MCI a two-sided one at that level does not tell them apart.
     """
     x1, x2, x3, x4 = np.median(found, axis=0)
     if simulate is correlated_interactions:
@@ -55,12 +56,12 @@ def check(simulate, found: np.ndarray, method: str) -> None:
             assert ttest_1samp(paired, 0.0, alternative="greater").pvalue < 0.01
             assert len(found) < 100 or min(x1, x2) > max(x3, x4)
     elif simulate is correlation:
-        assert abs(x1 - x2) < 0.03
-        assert x3 > 0.2
-        assert x4 < 0.02
+        assert abs(x1 - x2) < 0.025
+        assert x3 > 0.3
+        assert x4 < 0.005
     else:
-        assert min(x1, x2) > 0.4
-        assert max(x3, x4) < 0.05
+        assert min(x1, x2) > (0.44 if method == "mci" else 0.46)
+        assert max(x3, x4) < (0.04 if method == "mci" else 0.02)
 
 
 @pytest.mark.parametrize("method", ["linear", "transport"])

@@ -21,6 +21,8 @@ from srs.ingest import ingest
 from tests.executors.conftest import running_cluster
 from tests.importance.data import needs_data, tables
 
+PUBLISHED_AUPR = (0.154, 0.155, 0.231)  # of GENIE3 on networks 1 to 3
+
 
 def names_of(p: int) -> list[str]:
     return [f"f{i}" for i in range(p)]
@@ -35,7 +37,10 @@ def areas(truth: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
 @needs_data
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_dream4(number: int) -> None:
-    """Above the absolute Pearson correlation on each network, by a fifth of the trees."""
+    """Above the absolute Pearson correlation on each network, by a fifth of the trees.
+
+    So is the published AUPR of GENIE3; over three seeds areas differ by 0.004 at most.
+    """
     X, truth = dream4(number)
     floor = tables()["dream4_multifactorial_abs_pearson_floor"]
     pearson = areas(truth, np.abs(np.corrcoef(X.T)))
@@ -44,7 +49,7 @@ def test_dream4(number: int) -> None:
     found = network(X, n_trees=200)
     auroc, aupr = areas(truth, link_matrix(found, names_of(100)))
     assert auroc > pearson[0]
-    assert aupr > pearson[1]
+    assert aupr > max(pearson[1], PUBLISHED_AUPR[number - 1])
 
 
 @needs_data
@@ -52,15 +57,18 @@ def test_dream4(number: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_dream4_at_1000_trees(number: int) -> None:
-    """The level published for GENIE3: AUPR 0.154, 0.155, 0.231 is reached, AUROC within 0.02."""
+    """The level published for GENIE3: AUPR is reached, AUROC 0.745, 0.733, 0.775 but on network 2.
+
+    Two seeds had 0.752 and 0.755, 0.722 and 0.723, 0.791 and 0.793.
+    """
     X, truth = dream4(number)
     found = network(X, n_trees=1000)
     auroc, aupr = areas(truth, link_matrix(found, names_of(100)))
     pearson = areas(truth, np.abs(np.corrcoef(X.T)))
     assert auroc > pearson[0]
     assert aupr > pearson[1]
-    assert auroc > (0.745, 0.733, 0.775)[number - 1] - 0.02
-    assert aupr > (0.154, 0.155, 0.231)[number - 1]
+    assert auroc > (0.745, 0.733 - 0.015, 0.775)[number - 1]
+    assert aupr > PUBLISHED_AUPR[number - 1]
 
 
 def test_trying_all_features_favours_direct_links(global_random_seed: int) -> None:
@@ -207,8 +215,9 @@ def test_connectome_beats_correlation(global_random_seed: int) -> None:
     weights = link_matrix(connectome(signals), names_of(30))
     ours = areas(either, weights + weights.T)
     plain = areas(either, np.corrcoef(signals.T))
-    assert ours[0] > plain[0]
-    assert ours[1] > plain[1]
+    unfiltered = areas(either, partial_correlations(signals, 0.8))
+    for at in range(2):
+        assert ours[at] > unfiltered[at] > plain[at]
 
 
 def test_errors() -> None:

@@ -31,6 +31,41 @@ def test_classes_sum_to_one(global_random_seed: int) -> None:
     assert (found["error"] >= 0).all()
 
 
+def by_definition(forest, sizes: np.ndarray, balanced: bool) -> np.ndarray:
+    """The module's text, node by node: importances (n_classes, n_features) before shares."""
+    trees, total = forest.trees, np.zeros((len(sizes), forest.matrix.n_features))
+    for t in range(forest.n_trees):
+        first, n = trees.ends[t], trees.ends[t + 1] - trees.ends[t]
+        left, right, value = (a[first : first + n] for a in (trees.left, trees.right, trees.value))
+        counts = value * trees.n_node[first : first + n, None]
+
+        def leaves(node: int, left=left, right=right, value=value) -> set[int]:
+            if left[node] < 0:
+                return {int(value[node].argmax())}
+            return leaves(left[node]) | leaves(right[node])
+
+        for c, size in enumerate(sizes):
+            a, b = (1 / size, 1 / (sizes.sum() - size)) if balanced else (1.0, 1.0)
+            own, other = a * counts[:, c], b * (counts.sum(axis=1) - counts[:, c])
+            impure = 2 * own * other / (own + other)  # mass x 2 p (1 - p)
+            for node in np.flatnonzero(left >= 0):
+                if c in leaves(node):
+                    fall = impure[node] - impure[left[node]] - impure[right[node]]
+                    total[c, trees.column[first + node]] += fall / (own[0] + other[0])
+    return total / forest.n_trees
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_the_definition(balanced: bool, global_random_seed: int) -> None:
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(80, 4))
+    y = np.digitize(X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=80), [-0.5, 1.5])
+    forest = grow_forest(open_matrix(X, y), ForestSettings(4), seed=global_random_seed)
+    raw = per_class(forest, balanced=balanced).column("raw").reshape(3, 4)
+    expected = by_definition(forest, np.bincount(y).astype(float), balanced)
+    np.testing.assert_allclose(raw, expected, rtol=1e-9)
+
+
 def test_the_marker_of_a_rare_class_is_found(global_random_seed: int) -> None:
     """A class of 1 %: its marker is far down in the global ranking, and first in its own."""
     rng = np.random.default_rng(global_random_seed)

@@ -79,7 +79,8 @@ def test_mdi_is_that_of_sklearns_forests(task, global_random_seed: int) -> None:
     kind = RandomForestClassifier if task == "classification" else RandomForestRegressor
     peer = kind(400, max_features=2, random_state=global_random_seed).fit(X, y)
     ours = mdi(X, y, n_trees=400, seed=global_random_seed)
-    np.testing.assert_allclose(ours.column("share"), peer.feature_importances_, atol=0.03)
+    atol = 0.02 if task == "classification" else 0.012  # of eight seeds the farthest: 0.016, 0.009
+    np.testing.assert_allclose(ours.column("share"), peer.feature_importances_, atol=atol)
     assert (ours.column("error") > 0).all()
 
 
@@ -162,15 +163,16 @@ def test_the_artificial_example(global_random_seed: int) -> None:
 
     A fifth of the trees of the slide. Statistics grow with the number of trees (votes add up), so
     five times those of 2,000 trees are what 10,000 would give: most of the ten then, none besides.
+    Of six seeds: the ten are first in all, 8 to 10 significant at size, nothing else in any.
     """
     X, y = vote_shift_example(global_random_seed)
     found = vote_shift(X, y, n_trees=2000, seed=global_random_seed)
     statistic = found.column("statistic")
-    assert (np.argsort(-statistic)[:10] < 10).sum() >= 9
-    assert (found.column("q_value")[10:] >= 0.05).all()
+    assert set(np.argsort(-statistic)[:10]) == set(range(10))
+    assert (found.column("q_value")[10:] > 0.9).all()
     at_size = correct(chi2.sf(5 * statistic, 3)) < 0.05
     assert at_size[:10].sum() >= 8
-    assert at_size[10:].sum() <= 1
+    assert not at_size[10:].any()
 
 
 @pytest.mark.slow

@@ -4,12 +4,28 @@ import numpy as np
 import pytest
 from scipy.stats import binom, kstest
 
-from srs.importance import conditional_error_rate, label_permutation, one_probe, vote_shift
+from srs.importance import (
+    conditional_error_rate,
+    label_permutation,
+    one_probe,
+    open_matrix,
+    vote_shift,
+)
+from srs.importance.label_permutation import permuted_labels
 
 
 def noise(seed: int, n: int = 50, p: int = 4) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, p)), rng.permutation(np.arange(n) % 2)
+
+
+def test_every_permutation_of_labels_is_another() -> None:
+    X, y = noise(0)
+    matrix = open_matrix(X, y)
+    labels = [permuted_labels(matrix, 0, number).classes for number in range(20)]
+    np.testing.assert_array_equal(labels[0], y)
+    assert len({one.tobytes() for one in labels}) == 20
+    assert all((np.bincount(one) == np.bincount(y)).all() for one in labels)
 
 
 def test_label_permutation_is_uniform_under_the_null() -> None:
