@@ -189,8 +189,9 @@ def test_command(tmp_path) -> None:
     store = tmp_path / "t.zarr"
     invoke("ingest", tmp_path / "t.csv", store, "--target", "y")
     told = invoke(
-        "explain", store, "--analysis", "mdi", "--trees", 5, "--features", f"a,{'b' * 60}"
-    )
+        "explain", store, "--analysis", "mdi", "--trees", 5, "--features", f"a,{'b' * 60}",
+        "--out", tmp_path / "why",
+    )  # fmt: skip
     assert "\nThe class 'odd' has one sample only" in told
     assert len({len(line) for line in told.splitlines() if line.startswith("  ")}) == 1
     done = run_srs("explain", store, "--analysis", "context=who", code=2)
