@@ -96,7 +96,7 @@ from srs.ingest.bands import turn
 from srs.ingest.sparse_values import SparseValues
 from srs.ingest.vcf_zarr import count_alleles
 encode_dosages(np.zeros((2, 8), np.int8), np.zeros((2, 8), np.uint8), np.zeros(2, np.uint8))
-count_alleles(np.zeros((2, 8, 2), np.int8), np.zeros((2, 8), np.int8))
+count_alleles(np.zeros((2, 8, 2), np.int8), np.zeros((2, 8), np.int8), 0, 0)
 for dtype in (np.float32, np.float64):
     band = turn(np.array([0, 1, 1]), np.zeros(1, np.int32), np.ones(1, dtype), 8, 0)
     values = SparseValues((8, 2), np.dtype(dtype))

@@ -6,6 +6,9 @@ missing is missing, and fill of lower ploidy counts as nothing.
 
 from __future__ import annotations
 
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ from srs.ingest.arrays import folder_mark
 from srs.ingest.block import NO_VALUE, Wanted
 from srs.ingest.genotypes import GenotypeSource, describe_places, name_variants
 from srs.ingest.zarr_checks import check_array, open_group
+from srs.ingest.zarr_chunks import ZarrChunks
 
 GENOTYPES = "call_genotype"
 FIXED_MEM = 64 << 20  # what the allocator keeps for zarr's threads
@@ -25,24 +29,31 @@ VARIANT_MEM = 400  # ids, contigs and positions as text while they become names
 
 
 @njit(nogil=True, cache=True)
-def count_alleles(calls, dosages):  # type: ignore[no-untyped-def]
-    """dosages int8 (k, n) from calls int8 (k, n, ploidy): -1 is missing, -2 is fill."""
+def count_alleles(calls, dosages, first, column):  # type: ignore[no-untyped-def]
+    """Dosages int8 (k, n) of calls int8 (variants, samples, ploidy): -1 is missing, -2 is fill.
+
+    The first call belongs to dosages[first, column]; those that lie beyond are left out.
+    """
+    start, stop = max(0, -first), min(calls.shape[0], dosages.shape[0] - first)
+    n = min(calls.shape[1], dosages.shape[1] - column)
     if calls.shape[2] == 2:  # nearly all; ten times faster without the inner loop
-        for v in range(calls.shape[0]):
-            for i in range(calls.shape[1]):
-                a, b = calls[v, i, 0], calls[v, i, 1]
+        for v in range(start, stop):
+            known, counted = calls[v], dosages[first + v, column : column + n]
+            for i in range(n):
+                a, b = known[i, 0], known[i, 1]
                 unknown = (a == -1) | (b == -1) | ((a < -1) & (b < -1))
-                dosages[v, i] = NO_VALUE if unknown else (a > 0) + (b > 0)
+                counted[i] = NO_VALUE if unknown else (a > 0) + (b > 0)
         return
-    for v in range(calls.shape[0]):
-        for i in range(calls.shape[1]):
+    for v in range(start, stop):
+        for i in range(n):
             count, missing, filled = 0, False, 0
             for a in range(calls.shape[2]):
                 allele = calls[v, i, a]
                 count += allele > 0
                 missing |= allele == -1
                 filled += allele < -1
-            dosages[v, i] = NO_VALUE if missing or filled == calls.shape[2] else count
+            unknown = missing or filled == calls.shape[2]
+            dosages[first + v, column + i] = NO_VALUE if unknown else count
 
 
 def is_vcf_zarr(folder: Path) -> bool:
@@ -60,25 +71,29 @@ def open_vcf_zarr(folder: Path, wanted: Wanted) -> GenotypeSource:
             f"{calls.dtype} {tuple(calls.shape)}."
         )
     check_array(calls, folder)
-    n_features, n_samples, ploidy = (int(n) for n in calls.shape)
-    grain = (calls.shards or calls.chunks)[0]
+    n_features, n_samples = int(calls.shape[0]), int(calls.shape[1])
+    chunks = ZarrChunks(calls, folder)
 
     def fetch(first: int, stop: int) -> np.ndarray:
         dosages = np.empty((stop - first, n_samples), np.int8)
-        for a in range(first, stop, grain):
-            part = np.asarray(calls[a : min(a + grain, stop)])
-            count_alleles(part.astype(np.int8, copy=False), dosages[a - first : a - first + grain])
+
+        def count(start: tuple[int, int]) -> None:
+            part = chunks.read(*start).astype(np.int8, copy=False)
+            count_alleles(part, dosages, start[0] - first, start[1])
+
+        rows = range(first - first % chunks.rows, stop, chunks.rows)
+        with ThreadPoolExecutor(chunks.n_threads, "srs-decode") as pool:
+            deque(pool.map(count, product(rows, range(0, n_samples, chunks.columns))), maxlen=0)
         return dosages
 
     record = {
         "kind": "vcf-zarr", "path": str(folder.resolve()), **folder_mark(folder),
         "orientation": wanted.orientation, "targets": list(wanted.columns),
     }  # fmt: skip
-    item = calls.dtype.itemsize
     source = GenotypeSource(
         (n_samples, n_features), fetch, lambda name: _column(group, name, folder, n_samples),
-        record, held=1, grain=grain,
-        fixed_mem=FIXED_MEM + 3 * item * ploidy * n_samples * grain + VARIANT_MEM * n_features,
+        record, held=1, grain=chunks.rows,
+        fixed_mem=FIXED_MEM + chunks.held + VARIANT_MEM * n_features,
     )  # fmt: skip
     contigs, positions = _places(group, folder, n_features)
     ids = _texts(group, "variant_id", folder) if "variant_id" in group else ["."] * n_features
@@ -100,10 +115,11 @@ def _places(group: Any, folder: Path, n_features: int) -> tuple[list[str], np.nd
 
 
 def _array(group: Any, name: str, folder: Path) -> Any:
-    if name not in group:
+    array = group.get(name)
+    if array is None:
         raise SourceError(f"{folder}/{name} is missing, which belongs to VCF Zarr.")
-    check_array(group[name], folder)
-    return group[name]
+    check_array(array, folder)
+    return array
 
 
 def _texts(group: Any, name: str, folder: Path) -> list[str]:
