@@ -166,10 +166,14 @@ def pack_strings(strings: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
     What is no Unicode text (a lone surrogate) is written as its escape.
     """
-    encoded = [s.encode("utf-8", "backslashreplace") for s in strings]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(e) for e in encoded], out=offsets[1:])
-    return np.frombuffer(b"".join(encoded), np.uint8), offsets
+    joined = "".join(strings).encode("utf-8", "backslashreplace")
+    lengths = np.fromiter(map(len, strings), np.int64, len(strings))
+    if int(lengths.sum()) != len(joined):  # not all of it is ASCII
+        encoded = (s.encode("utf-8", "backslashreplace") for s in strings)
+        lengths = np.fromiter(map(len, encoded), np.int64, len(strings))
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return np.frombuffer(joined, np.uint8), offsets
 
 
 def unpack_strings(data: np.ndarray, offsets: np.ndarray) -> list[str]:

@@ -33,13 +33,13 @@ def test_rows_come_back(codes, four):
 @given(st.integers(1, 23), st.integers(0, 2**32 - 1))
 @settings(max_examples=30)
 def test_tiles_are_turned_rows(n_samples, seed):
-    codes = np.random.default_rng(seed).choice(np.array([0, 1, 2, 255], np.uint8), (64, n_samples))
-    rows = np.empty((64, -(-n_samples // 4)), np.uint8)
+    codes = np.random.default_rng(seed).choice(np.array([0, 1, 2, 255], np.uint8), (128, n_samples))
+    rows = np.empty((128, -(-n_samples // 4)), np.uint8)
     pack_rows(codes, rows)
-    tile, out = np.empty((n_samples, 16), np.uint8), np.empty((n_samples, 64), np.uint8)
-    tile_rows(rows, tile)
-    unpack(tile, out)
-    np.testing.assert_array_equal(out, codes.T)
+    tiles, out = np.empty((2, n_samples, 16), np.uint8), np.empty((2, n_samples, 64), np.uint8)
+    tile_rows(rows, tiles)
+    unpack(tiles, out)
+    np.testing.assert_array_equal(out, codes.reshape(2, 64, n_samples).transpose(0, 2, 1))
 
 
 def few_codes(n_features=700, n_samples=901, fours=True):

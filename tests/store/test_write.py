@@ -77,7 +77,7 @@ def test_many_chunks_on_their_way(n_buffers, tmp_path, monkeypatch):
     assert whole.hexdigest() == store.fingerprint
 
 
-@pytest.mark.parametrize("part", ["_write_chunk", "_describe"])
+@pytest.mark.parametrize("part", ["_write_chunks", "_describe"])
 def test_what_fails_in_a_thread_leaves_nothing(part, codes, tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
