@@ -30,12 +30,13 @@ def store_in_order(codes: np.ndarray, y: np.ndarray, columns: tuple[Target, ...]
     """A store in which place and feature id are equal, whatever the content."""
 
     writer = StoreWriter(None, codes.shape[1], len(codes), 1 << 20)
+    target = Target("y", "classification", y.astype(np.int32), ("0", "1"))
+    writer.describe(names=None, sample_ids=None, targets=[target, *columns])
     writer.add(np.arange(len(codes)), codes, look_at(codes, None))
     writer._hashes = [[np.arange(len(codes), dtype=np.uint64)]]
     root = writer.finish(
-        kinds=np.zeros(len(codes)), n_levels=np.full(len(codes), 200), names=None,
-        sample_ids=None, labels={}, source={}, notices=[], srs_version="",
-        targets=[Target("y", "classification", y.astype(np.int32), ("0", "1")), *columns],
+        kinds=np.zeros(len(codes)), n_levels=np.full(len(codes), 200), labels={}, source={},
+        notices=[], srs_version="",
     )  # fmt: skip
     return open_root(root)
 

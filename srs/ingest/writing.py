@@ -79,13 +79,16 @@ def write_store(
             destination, opened.n_samples, opened.n_features, plan.writer_mem, overwrite
         )
         with writer:
+            writer.describe(
+                names=opened.names, sample_ids=opened.sample_ids, targets=targets,
+                annotations=opened.annotations,
+            )  # fmt: skip
             encoded = _encode_all(opened, prepare, plan.block_features, writer, tally, on_progress)
             kept = _values(opened, prepare, plan.block_features) if keep_values else None
             root = writer.finish(
-                kinds=encoded.kinds, n_levels=encoded.n_levels, names=opened.names,
-                sample_ids=opened.sample_ids, labels=encoded.labels, targets=targets,
+                kinds=encoded.kinds, n_levels=encoded.n_levels, labels=encoded.labels,
                 source=opened.record, notices=tally.sentences(opened.names),
-                srs_version=version("srs"), values=kept, annotations=opened.annotations,
+                srs_version=version("srs"), values=kept,
             )  # fmt: skip
     return open_store(root) if isinstance(root, Path) else open_root(root)
 

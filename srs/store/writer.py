@@ -24,6 +24,7 @@ import numpy as np
 import zarr
 from numba import njit
 from zarr.codecs import BytesCodec, Crc32cCodec
+from zarr.storage import MemoryStore
 
 from srs.errors import StoreError
 from srs.store import layout
@@ -100,6 +101,8 @@ def renew_source(path: Path, changes: Mapping[str, Any]) -> None:
 class StoreWriter:
     """Collect encoded features, then write the store in one go with `finish`.
 
+    `describe` comes before it, best before the first features.
+
     path        destination folder; None: keep the store in memory
     memory      bytes that sorting the spilled codes may take
     overwrite   replace a feature store that is at `path` already
@@ -119,6 +122,8 @@ class StoreWriter:
         self.any_missing = False
         refuse_existing(self.path, overwrite)
         self._folder = None if self.path is None else self._make_folder(self.path)
+        self._root: Any = MemoryStore() if self._folder is None else self._folder / "store"
+        self._beside = ThreadPoolExecutor(1, "srs-describe")
         bucket_bytes = max(1 << 20, memory // 4)
         self._n_buckets = max(1, -(-n_features * n_samples // bucket_bytes))
         self._spill = CodeSpill(self._folder, self._n_buckets, n_samples)
@@ -187,90 +192,99 @@ class StoreWriter:
             rows[n_filled:] = MISSING
             yield ids[:n_filled], rows, four[:n_filled]
 
+    def describe(
+        self,
+        *,
+        names: Sequence[str] | None,
+        sample_ids: Sequence[str] | None,
+        targets: Sequence[Target],
+        annotations: Mapping[str, Annotation] | None = None,
+    ) -> None:
+        """Begin to write what is known before the codes are; names are by feature id.
+
+        Small arrays, each of which waits for the file system: so beside all else.
+        """
+        self._group = zarr.create_group(self._root, zarr_format=3)
+        self._target_names = tuple(target.name for target in targets)
+        self._described = self._beside.submit(
+            self._describe, names, sample_ids, targets, annotations or {}
+        )
+
+    def _describe(
+        self,
+        names: Sequence[str] | None,
+        sample_ids: Sequence[str] | None,
+        targets: Sequence[Target],
+        annotations: Mapping[str, Annotation],
+    ) -> tuple[list[Buffer], list[Buffer]]:
+        """What the digest takes of it, before the labels of categories and after them."""
+        before: list[Buffer] = []
+        after: list[Buffer] = []
+        for name, strings in (("names", names), ("samples", sample_ids)):
+            if strings is not None:
+                before += _write_strings(self._group, name, strings)
+        for target in targets:
+            array = _write_array(self._group, f"targets/{target.name}", target.values)
+            array.attrs.update({"task": target.task, "labels": list(target.labels)})
+            after.append(repr((target.name, target.task, target.labels)).encode())
+            after.append(_buffer(target.values))
+        for name, annotation in annotations.items():
+            array = _write_array(self._group, f"annotations/{name}", annotation.values)
+            array.attrs["labels"] = list(annotation.labels)
+            after.append(repr((name, annotation.labels)).encode())
+            after.append(_buffer(annotation.values))
+        return before, after
+
     def finish(
         self,
         *,
         kinds: np.ndarray,
         n_levels: np.ndarray,
-        names: Sequence[str] | None,
-        sample_ids: Sequence[str] | None,
         labels: Mapping[int, Sequence[str]],
-        targets: Sequence[Target],
         source: Mapping[str, Any],
         notices: Sequence[str],
         srs_version: str,
         values: Iterator[tuple[np.ndarray, np.ndarray]] | None = None,
-        annotations: Mapping[str, Annotation] | None = None,
     ) -> Any:
         """Write everything, the manifest last, and move the store to its destination.
 
-        kinds, n_levels, names are by feature id; values, if kept, come as (ids, (k, n_samples)).
+        kinds, n_levels are by feature id; values, if kept, come as (ids, (k, n_samples)).
         """
-        root: Any = zarr.storage.MemoryStore() if self._folder is None else self._folder / "store"
-        group = zarr.create_group(root, zarr_format=3)
         digest = hashlib.blake2b(digest_size=16)
         width = layout.chunk_features(self.n_samples, self.n_features)
-        with ThreadPoolExecutor(1, "srs-describe") as beside:
-            described = beside.submit(
-                self._describe, group, kinds, n_levels, names, sample_ids, labels, targets,
-                annotations or {},
-            )  # fmt: skip
-            feature_id = self._write_codes(group, width, digest)
-            for part in described.result():
-                digest.update(part)
-        _write_array(group, "feature_id", feature_id)
+        found = self._beside.submit(self._write_found, kinds, n_levels, labels)
+        feature_id = self._write_codes(width, digest)
+        before, after = self._described.result()
+        for part in (*before, *found.result(), *after):
+            digest.update(part)
+        _write_array(self._group, "feature_id", feature_id)
         if values is not None:
-            self._write_values(group, values)
+            self._write_values(values)
         manifest = Manifest(
-            self.n_features, self.n_samples, width, digest.hexdigest(),
-            tuple(t.name for t in targets), self.any_missing,
-            bool(((kinds == CATEGORICAL) & (n_levels > 2)).any()), self.code_bits, source,
-            tuple(notices), srs_version,
+            self.n_features, self.n_samples, width, digest.hexdigest(), self._target_names,
+            self.any_missing, bool(((kinds == CATEGORICAL) & (n_levels > 2)).any()),
+            self.code_bits, source, tuple(notices), srs_version,
         )  # fmt: skip
-        group.attrs["srs"] = manifest.to_json()
-        return root if self._folder is None else self._move(root)
+        self._group.attrs["srs"] = manifest.to_json()
+        return self._root if self._folder is None else self._move(self._folder / "store")
 
-    def _describe(
-        self,
-        group: zarr.Group,
-        kinds: np.ndarray,
-        n_levels: np.ndarray,
-        names: Sequence[str] | None,
-        sample_ids: Sequence[str] | None,
-        labels: Mapping[int, Sequence[str]],
-        targets: Sequence[Target],
-        annotations: Mapping[str, Annotation],
+    def _write_found(
+        self, kinds: np.ndarray, n_levels: np.ndarray, labels: Mapping[int, Sequence[str]]
     ) -> list[Buffer]:
-        """Write what is known beside the codes; what of it the digest takes after them, in order.
-
-        Small arrays, each of which waits for the file system: so beside the codes.
-        """
-        parts: list[Buffer] = []
-        _write_array(group, "kind", kinds.astype(np.uint8))
-        _write_array(group, "n_levels", n_levels.astype(np.uint8))
-        _write_array(group, "top_share", self._top_shares)
-        for name, strings in (("names", names), ("samples", sample_ids)):
-            if strings is not None:
-                parts += _write_strings(group, name, strings)
-        if labels:
-            label_ids, texts = layout.pack_labels(labels)
-            parts += _write_strings(group, "labels", texts)
-            _write_array(group, "labels/feature_id", np.array(label_ids, np.int64))
-        for target in targets:
-            array = _write_array(group, f"targets/{target.name}", target.values)
-            array.attrs.update({"task": target.task, "labels": list(target.labels)})
-            parts.append(repr((target.name, target.task, target.labels)).encode())
-            parts.append(_buffer(target.values))
-        for name, annotation in annotations.items():
-            array = _write_array(group, f"annotations/{name}", annotation.values)
-            array.attrs["labels"] = list(annotation.labels)
-            parts.append(repr((name, annotation.labels)).encode())
-            parts.append(_buffer(annotation.values))
+        """Write what coding found; what the digest takes of it."""
+        _write_array(self._group, "kind", kinds.astype(np.uint8))
+        _write_array(self._group, "n_levels", n_levels.astype(np.uint8))
+        _write_array(self._group, "top_share", self._top_shares)
+        if not labels:
+            return []
+        label_ids, texts = layout.pack_labels(labels)
+        parts = _write_strings(self._group, "labels", texts)
+        _write_array(self._group, "labels/feature_id", np.array(label_ids, np.int64))
         return parts
 
-    def _write_codes(self, group: zarr.Group, width: int, digest: Any) -> np.ndarray:
+    def _write_codes(self, width: int, digest: Any) -> np.ndarray:
         depth = layout.TILE * self.code_bits // 8
-        codes = _create_codes(group, self.n_features, self.n_samples, width, depth)
+        codes = _create_codes(self._group, self.n_features, self.n_samples, width, depth)
         if self._folder is not None:
             (self._folder / "store" / "codes" / "c").mkdir()
         feature_id = np.empty(self.n_features, np.int64)
@@ -304,7 +318,7 @@ class StoreWriter:
             raise StoreError(f"{n_written} of {self.n_features} features were written.")
         if fours.any() and self._spill.packed:
             packed = np.packbits(fours)
-            _write_array(group, "four_levels", packed)
+            _write_array(self._group, "four_levels", packed)
             digest.update(packed.data)
         return feature_id
 
@@ -325,14 +339,12 @@ class StoreWriter:
                 raw.write(chunk.data)
                 raw.write(google_crc32c.value(chunk.reshape(-1)).to_bytes(4, "little"))
 
-    def _write_values(
-        self, group: zarr.Group, values: Iterator[tuple[np.ndarray, np.ndarray]]
-    ) -> None:
+    def _write_values(self, values: Iterator[tuple[np.ndarray, np.ndarray]]) -> None:
         array = None
         for ids, part in values:
             if array is None:
                 width = max(1, layout.chunk_features(self.n_samples, self.n_features) // 8)
-                array = group.create_array(
+                array = self._group.create_array(
                     "values", shape=(self.n_features, self.n_samples),
                     chunks=(width, self.n_samples), dtype=part.dtype,
                 )  # fmt: skip
@@ -349,6 +361,7 @@ class StoreWriter:
 
     def close(self) -> None:
         """Remove everything temporary. Safe to call at any time and more than once."""
+        self._beside.shutdown(wait=True, cancel_futures=True)
         self._spill.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

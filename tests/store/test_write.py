@@ -16,11 +16,12 @@ def write(path, codes, *, memory=1 << 30, batches=1, overwrite=False, order=None
     n_features, n_samples = codes.shape
     order = np.arange(n_features) if order is None else order
     with StoreWriter(path, n_samples, n_features, memory, overwrite) as writer:
+        writer.describe(names=None, sample_ids=None, targets=[])
         for ids in np.array_split(order, batches):
             writer.add(ids, codes[ids], look_at(codes[ids], None))
         writer.finish(
-            kinds=np.full(n_features, NUMERIC), n_levels=np.full(n_features, 9), names=None,
-            sample_ids=None, labels={}, targets=[], source={}, notices=[], srs_version="test",
+            kinds=np.full(n_features, NUMERIC), n_levels=np.full(n_features, 9), labels={},
+            source={}, notices=[], srs_version="test",
         )  # fmt: skip
     return open_store(path)
 
