@@ -79,7 +79,7 @@ def select(
     mode         "default", or "paper" for Algorithm 7.1 of the thesis to the letter
     pinned       names or ids of covariates: in every subspace, reported apart
     samples      ids or numbers of the samples to use; None: all
-    features     names or ids of the features to use, the pinned ones among them; None: all
+    features     names or ids of the features to use, beside the pinned ones; None: all
     executor     where batches run. None: threads of this process; a `distributed.Client`; the
                  address of a Dask scheduler, as "tcp://10.0.0.1:8786"; or a number of worker
                  processes, which are started here and ended with the run
@@ -104,7 +104,8 @@ def select(
     """
     store = store if isinstance(store, FeatureStore) else open_store(store)
     if samples is not None or features is not None:
-        store = store.view(samples, features)
+        wished = None if features is None else [*features, *(pinned or ())]
+        store = store.view(samples, wished)
     unknown = sorted(set(settings) - set(Settings.__dataclass_fields__))
     if unknown:
         raise SettingsError(f"there is no setting {unknown[0]!r}; see srs.config.Settings.")

@@ -61,7 +61,7 @@ def gather(target: Any, source: Source, table: SampleTable | None) -> list[Given
 
 
 def _column(name: str, source: Source, table: SampleTable | None) -> Any:
-    """A column of the table if it has it, else of the source."""
+    """A column of the table if it has it, else of the source; as a feature it would tell itself."""
     if table is None or name not in table.columns:
         try:
             return source.column(name)
@@ -69,6 +69,11 @@ def _column(name: str, source: Source, table: SampleTable | None) -> Any:
             if table is None:
                 raise
     assert table is not None
+    if source.names is not None and name in source.names:
+        raise SourceError(
+            f"the target {name!r} is a column of {table.where} and a feature of the source, too: "
+            f"take it out of one of them."
+        )
     rows = match(source, table)
     column: pd.Series[Any] = table.column(name).astype(object)
     return column.reindex(rows).reset_index(drop=True).infer_objects().rename(name)

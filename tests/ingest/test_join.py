@@ -63,6 +63,8 @@ def test_covariates_can_be_pinned(table):
     store = ingest(X, sample_ids=IDS, table=table, target="case", covariates=["age"])
     result = srs.select(store, pinned=["age"], max_trees=20)
     assert [row["name"] for row in result.document["outcome"]["pinned"]] == ["age"]
+    part = srs.select(store, pinned=["age"], features=["f1", "f2", "f3"], max_trees=20)
+    assert [row["name"] for row in part.document["outcome"]["pinned"]] == ["age"]
 
 
 def test_values_given_in_order_follow_the_samples(table):
@@ -85,5 +87,7 @@ def test_what_is_refused(table, tmp_path):
     ):
         with pytest.raises(SourceError, match=message):
             ingest(X, **options)
+    with pytest.raises(SourceError, match=r"'case' is a column of .* and a feature of the source"):
+        ingest(X, names=[*"abcde", "case"], sample_ids=IDS, table=table, target="case")
     with pytest.raises(SourceError, match="'age' has the name of a feature"):
         ingest(X, names=[*"abcde", "age"], sample_ids=IDS, table=table, covariates=["age"])
