@@ -16,6 +16,7 @@ from srs.errors import SourceError
 from srs.ingest.bands import SparseSpill
 from srs.ingest.block import ColumnBlock, Wanted, numeric_block, read_from_blocks, small_block
 from srs.ingest.hdf5 import file_record
+from srs.ingest.lines import is_number
 from srs.ingest.sparse import KEPT_SHARE
 from srs.store.layout import Annotation
 
@@ -66,7 +67,8 @@ class LibsvmSource:
                 self._path, n_features=LARGEST + 1, zero_based=True, offset=start, length=length
             )[:2]
         except (ValueError, OverflowError, OSError) as error:
-            raise SourceError(f"{self._path} cannot be read as libsvm: {error}") from None
+            fault = _find_fault(self._path) or f" cannot be read as libsvm: {error}"
+            raise SourceError(f"{self._path}{fault}") from None
         if not found.shape[0]:
             return 0
         top = int(found.indices.max()) + 1 if found.nnz else 0
@@ -95,6 +97,26 @@ class LibsvmSource:
 
     def close(self) -> None:
         self._spill.close()
+
+
+def _find_fault(path: Path) -> str | None:
+    """Where the first line is that is no sample: scikit-learn does not say."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            label, *items = line.split("#")[0].split() or ("0",)
+            if not is_number(label):
+                return f", line {number}: the label {label!r} is no number."
+            last = -1
+            for item in items:
+                feature, _, value = item.partition(":")
+                if feature == "qid":
+                    continue
+                if not (feature.isdecimal() and is_number(value)):
+                    return f", line {number}: {item!r} is not the number of a feature and a value."
+                if not last < int(feature) <= LARGEST:
+                    return f", line {number}: {item!r} does not follow, or its number is too large."
+                last = int(feature)
+    return None
 
 
 def open_libsvm(path: Path, wanted: Wanted) -> LibsvmSource:

@@ -57,20 +57,19 @@ def count_alleles(calls, dosages, first, column):  # type: ignore[no-untyped-def
 
 
 def is_vcf_zarr(folder: Path) -> bool:
-    return (folder / GENOTYPES).is_dir()
+    return any((folder / name).is_dir() for name in (GENOTYPES, "variant_position"))
 
 
 def open_vcf_zarr(folder: Path, wanted: Wanted) -> GenotypeSource:
     group: Any = open_group(folder)
     if wanted.orientation != "samples":
         raise SourceError(f"{folder} says itself what its samples are: leave out the orientation.")
-    calls = group[GENOTYPES]
+    calls = _array(group, GENOTYPES, folder)
     if calls.ndim != 3 or calls.dtype.kind != "i" or 0 in calls.shape:
         raise SourceError(
             f"{folder}/{GENOTYPES} must be whole numbers (variants, samples, ploidy), not "
             f"{calls.dtype} {tuple(calls.shape)}."
         )
-    check_array(calls, folder)
     n_features, n_samples = int(calls.shape[0]), int(calls.shape[1])
     chunks = ZarrChunks(calls, folder)
 

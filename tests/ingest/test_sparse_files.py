@@ -118,9 +118,17 @@ def test_libsvm(zero_based, piece, tmp_path, monkeypatch):
 
 def test_libsvm_that_is_refused(tmp_path):
     path = tmp_path / "x.svm"
-    path.write_text("1 3:2.5\n0 oops\n")
-    with pytest.raises(SourceError, match="cannot be read as libsvm"):
-        ingest(path)
+    for line, message in (
+        ("0 oops", "line 2: 'oops' is not the number of a feature and a value"),
+        ("0 2:x", "line 2: '2:x' is not the number"),
+        ("0 -1:2", "line 2: '-1:2' is not the number"),
+        ("0 3:1 2:1", "line 2: '2:1' does not follow"),
+        ("0 99999999999:1", "line 2: '99999999999:1' does not follow, or its number is too"),
+        ("yes 3:1", "line 2: the label 'yes' is no number"),
+    ):
+        path.write_text(f"1 qid:1 3:2.5 # first\n{line}\n")
+        with pytest.raises(SourceError, match=message):
+            ingest(path)
     path.write_text("1 3:2.5\n0 4:1\n1 3:1\n")
     with pytest.raises(SourceError, match="has only 'label'"):
         ingest(path, target="y")

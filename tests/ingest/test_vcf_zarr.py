@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -112,4 +113,7 @@ def test_what_is_refused(tmp_path):
     chunk.unlink()
     chunk.symlink_to(tmp_path / "secret")
     with pytest.raises(SourceError, match="is a link out of the folder"):
+        ingest(folder)
+    shutil.rmtree(folder / "call_genotype")
+    with pytest.raises(SourceError, match="call_genotype is missing, which belongs to VCF Zarr"):
         ingest(folder)
