@@ -96,7 +96,8 @@ from srs.ingest.bands import turn
 from srs.ingest.sparse_values import SparseValues
 from srs.ingest.vcf_zarr import count_alleles
 encode_dosages(np.zeros((2, 8), np.int8), np.zeros((2, 8), np.uint8), np.zeros(2, np.uint8))
-count_alleles(np.zeros((2, 8, 2), np.int8), np.zeros((2, 8), np.int8), 0, 0)
+for calls in (np.zeros((2, 8, 2), np.int8), np.frombuffer(bytes(32), np.int8).reshape(2, 8, 2)):
+    count_alleles(calls, np.zeros((2, 8), np.int8), 0, 0)  # decoded bytes are read-only
 for dtype in (np.float32, np.float64):
     band = turn(np.array([0, 1, 1]), np.zeros(1, np.int32), np.ones(1, dtype), 8, 0)
     values = SparseValues((8, 2), np.dtype(dtype))
