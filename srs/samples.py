@@ -94,9 +94,20 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
     return Samples(train, held_out, permutations, learned, subjects, cohorts, offsets)
 
 
+def sample_column(store: FeatureStore, name: str) -> Target:
+    """What the store keeps of its samples beside the target: a confounder, subjects, weights."""
+    if name not in store.target_names:
+        raise InputError(
+            f"there is no sample column {name!r}; the store has "
+            f"{', '.join(store.target_names)}: ingest again with --sample-column {name} (as a "
+            f"feature it does not count)."
+        )
+    return store.target(name)
+
+
 def levels_of(store: FeatureStore, name: str) -> np.ndarray:
     """The column `name` of a store as numbers of its levels, int64 from 0 on."""
-    values = np.unique(store.target(name).values, return_inverse=True)[1]
+    values = np.unique(sample_column(store, name).values, return_inverse=True)[1]
     return np.asarray(values, np.int64)
 
 
@@ -106,7 +117,7 @@ def _cohorts(store: FeatureStore, settings: Settings) -> np.ndarray | None:
         return None
     columns = []
     for name in settings.confounders:
-        column = store.target(name)
+        column = sample_column(store, name)
         if column.task == "regression":
             most = max(2, min(NUMERIC_CLASSES, store.n_samples // CLASS_SAMPLES))
             edges = np.quantile(column.values, np.arange(1, most) / most)
@@ -138,7 +149,7 @@ def _split(
 def _given_weights(store: FeatureStore, settings: Settings) -> np.ndarray:
     if settings.sample_weight is None:
         return np.ones(store.n_samples)
-    column = store.target(settings.sample_weight)
+    column = sample_column(store, settings.sample_weight)
     weights = column.values.astype(np.float64)
     if column.task == "classification":  # few whole numbers were taken for classes
         try:

@@ -37,7 +37,7 @@ def ingest(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="File, or column of SOURCE, kept beside the target for `srs select`: confounders, "
+            help="File, or column of --table or SOURCE, kept for `srs select`: confounders, "
             "subjects, weights; repeat for more.",
         ),
     ] = None,

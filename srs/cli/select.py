@@ -160,8 +160,6 @@ def select(
       srs select wide.zarr --mode paper --max-trees 10000 --holdout 0.2 --json
     """
     with reported(as_json):
-        folder = out or default_folder(store)
-        prepare_folder(folder, resume, overwrite)
         settings: dict[str, Any] = {
             "fdr": fdr, "memory": memory, "seed": seed, "threads": threads, "mode": mode,
             "target": target, "pinned": pinned, "sample_weight": sample_weight,
@@ -175,6 +173,8 @@ def select(
             "executor": choose_executor(workers, scheduler, cluster, config), "tls": tls,
             "task_timeout": task_timeout,
         }  # fmt: skip
+        folder = out or default_folder(store)
+        prepare_folder(folder, resume, overwrite)
         try:
             _select(store, folder, settings, as_json, figures)
         finally:

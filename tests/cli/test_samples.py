@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from tests.cli.conftest import invoke
+from tests.cli.conftest import invoke, run_srs
 
 
 def test_columns_of_samples_and_sets(tmp_path: Path) -> None:
@@ -47,3 +47,10 @@ def test_columns_of_samples_and_sets(tmp_path: Path) -> None:
                "--analysis", "mdi", "--out", tmp_path / "why", "--json")
     )  # fmt: skip
     assert why["settings"]["subjects"] == "who"
+
+
+def test_a_list_that_cannot_be_read_leaves_no_folder(store: Path, tmp_path: Path) -> None:
+    lists = ("--samples", tmp_path / "no.txt")
+    done = run_srs("select", store, "--out", tmp_path / "run", *lists, code=2)
+    assert "no.txt cannot be read" in done.stderr
+    assert not (tmp_path / "run").exists()
