@@ -7,7 +7,21 @@ from typing import Any
 import numpy as np
 
 from srs.config import Settings
-from srs.null import Tail
+from srs.null import MIN_NULL, Tail
+
+
+def null_notices(settings: Settings, n_features: int, n_probes: int) -> list[str]:
+    """What is to be said of a null that is too small for any feature to be found.
+
+    >>> null_notices(Settings(), 5, 7)[0][:61]
+    '5 features with 7 probes each are too few: no p-value can get'
+    """
+    if settings.mode == "paper" or n_features * n_probes >= MIN_NULL:
+        return []
+    return [
+        f"{n_features} features with {n_probes} probes each are too few: no p-value can get small "
+        f"enough for a feature to be relevant; select from {-(-MIN_NULL // n_probes)} or more."
+    ]
 
 
 def describe_basis(

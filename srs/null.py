@@ -15,6 +15,8 @@ from scipy.special import pdtrc
 TAIL_SHARES = (0.01, 0.005, 0.02)  # of the null, fitted by the tail; the first that fits is used
 ENOUGH, LEAST = 100, 25  # values that a tail is fitted on: a 12th, and a quarter of small nulls
 MIN_EXCEEDING = 10  # with fewer null values above it, a p-value comes from the tail
+MIN_FITTED = 10  # values that a tail is fitted on, or there is none
+MIN_NULL = 4 * MIN_FITTED  # null values without which there is none either
 MIN_COARSE = 1_000  # null values from which on a coarse look pays
 
 
@@ -94,11 +96,11 @@ def find_tail(ordered: np.ndarray, n_null: int) -> Tail:
     n = 0
     for share in TAIL_SHARES:
         n = max(int(n_null * share), min(ENOUGH, n_null // 12), min(LEAST, n_null // 4))
-        if n < 10 or n >= len(ordered):
+        if n < MIN_FITTED or n >= len(ordered):
             return Tail(False, n)
         threshold = float(ordered[len(ordered) - n - 1])
         excess = ordered[ordered > threshold].astype(np.float64) - threshold
-        if len(excess) < 10:
+        if len(excess) < MIN_FITTED:
             return Tail(False, len(excess))
         shape, scale = fit_tail(excess)
         if fits(excess, shape, scale):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import logging
 import os
 import platform
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from srs.basis import null_notices
 from srs.checkpoint import remove_checkpoint
 from srs.conclusion import Conclusion, conclude
 from srs.config import Settings
@@ -42,6 +44,7 @@ from srs.store import Chosen, FeatureStore, open_store
 from srs.tree import Tree
 from srs.worker import make_task
 
+log = logging.getLogger("srs")
 ROW_COLUMNS = ("p_value", "q_value", "importance", "effect", "n_drawn", "n_used")
 # Weights undo unequal sampling in large nodes; in small ones what was sampled decides. So *used*,
 # which is made in nodes of all sizes, counts with `sample_weight` only if it is asked for.
@@ -122,6 +125,8 @@ def select(
     hand_back()  # what ids and strata were made from
     ensure_compiled()
     require_samples(context)
+    for notice in _notices(context):
+        log.warning("%s", notice)
     sets = None if feature_sets is None else choose_sets(feature_sets, store, chosen)
     path = None if folder is None else Path(folder)
     secured = None if tls is None else Path(tls)
@@ -138,6 +143,11 @@ def select(
     if path is not None:
         remove_checkpoint(path)
     return result
+
+
+def _notices(context: Context) -> list[str]:
+    shape = context.shape
+    return null_notices(context.settings, shape.n_features, shape.n_roles - 1)
 
 
 def _make_run(
@@ -188,7 +198,7 @@ def make_result(
             "target": target.name,
             "task": target.task,
             "labels": list(target.labels),
-            "notices": list(context.store.manifest.notices),
+            "notices": [*context.store.manifest.notices, *_notices(context)],
             **_annotation_names(context.store),
             **_view(context.store),
         },

@@ -51,3 +51,13 @@ def test_too_few_probes_for_a_tail_are_said_to_be_ranks(tmp_path):
     X = np.random.default_rng(0).integers(0, 2, (60, 6))
     srs.select(make_store(X, np.arange(60) % 2), max_trees=100).save(tmp_path)
     assert "ranks: no tail could be fitted" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize(("n_features", "found"), [(5, False), (6, True)])
+def test_so_few_features_that_none_can_be_found_are_said(n_features, found, caplog):
+    X = np.random.default_rng(0).normal(size=(200, n_features))
+    result = srs.select(make_store(X, (X[:, 0] > 0).astype(int)), seed=0)
+    notices = result.document["data"]["notices"]
+    assert (0 in result.relevant_ids) == found
+    assert any("no p-value can get small enough" in notice for notice in notices) != found
+    assert ("select from 6 or more" in caplog.text) != found
