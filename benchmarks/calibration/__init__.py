@@ -4,8 +4,8 @@
 
 Runs are saved to `benchmarks/results/calibration.csv` as they end, and what is there is not run
 again: delete it to start over. What counts as relevant is said in `problems`. At full length (200
-nulls, 50 runs a row and method) it takes some hours on two cores, most of them BorutaPy's and
-Altmann's. `python -m benchmarks calibration` takes ten minutes: four runs of a row.
+nulls, 50 runs a row and method) it takes about three hours on two cores, half of them BorutaPy's
+and Altmann's. `python -m benchmarks calibration` takes ten minutes: four runs of a row.
 """
 
 from __future__ import annotations
