@@ -69,7 +69,7 @@ def write_csr(path: Path) -> None:
 FORMATS: dict[str, tuple[str, Callable[[Path], Any], Callable[[Path], Any]]] = {
     "h5ad": ("x.h5ad", lambda p: files.write_anndata(p, files.dense(50_000)), read_anndata),
     "h5ad-csr": ("sparse.h5ad", write_csr, read_anndata),
-    "anndata-zarr": ("cells.zarr", lambda p: files.write_anndata(p, files.dense(10_000)),
+    "anndata-zarr": ("cells.zarr", lambda p: files.write_anndata(p, files.dense(50_000)),
                      read_anndata),
     "vcf-zarr": ("calls.vcz", lambda p: files.write_vcf_zarr(p, 60_000, 1000),
                  lambda p: zarr.open_group(p, mode="r")["call_genotype"][:]),
