@@ -1,8 +1,8 @@
 """Ways to select features, each a function of a problem and a seed that returns ids.
 
 All single-threaded: runs go on side by side. The nominal rate is 0.1 wherever a method has one.
-The forests of BorutaPy and of Altmann's p-values are Breiman's, grown by our kernel: with
-scikit-learn's, which take three times as long, fifty runs of eight problems would take a day.
+The forests of BorutaPy and of Altmann's p-values are Breiman's, grown by our kernel: with those of
+scikit-learn, which take several times as long, fifty runs of eight problems would take five hours.
 """
 
 from __future__ import annotations

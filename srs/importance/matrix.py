@@ -102,9 +102,8 @@ class Matrix:
                 if _tells_all(codes, target)]  # fmt: skip
         if not same:
             return []
-        others = f" (and {len(same) - 1} more)" if len(same) > 1 else ""
         return [
-            f"The feature {same[0]!r}{others} pairs one to one with the classes of "
+            f"The feature {_first_of(same)} pairs one to one with the classes of "
             f"{target.name!r}: if it was made from the target leave it out; if it is a perfect "
             f"marker, other features look weak beside it."
         ]
@@ -284,15 +283,20 @@ def _tells_all(codes: np.ndarray, target: Target) -> bool:
     return len(np.unique(at * target.n_classes + target.values)) == len(levels)
 
 
+def _first_of(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    others = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
+    return f"{names[0]!r}{others}"
+
+
 def _single_samples(target: Target) -> list[str]:
     """What to know of classes of one sample, where an analysis goes on with them."""
     sizes = np.bincount(target.values, minlength=target.n_classes)
     single = [label for label, size in zip(target.labels, sizes, strict=True) if size == 1]
     if not single:
         return []
-    others = f" (and {len(single) - 1} more)" if len(single) > 1 else ""
     return [
-        f"The class {single[0]!r}{others} has one sample only, of which nothing can be learned: "
+        f"The class {_first_of(single)} has one sample only, of which nothing can be learned: "
         f"remove the class or join it with another."
     ]
 
