@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -23,6 +24,8 @@ import pyarrow.parquet as pq
 from srs.errors import InputError
 from srs.feature_table import FeatureTable, SavedTable, whole, write_table
 from srs.report import render_html
+from srs.store import FeatureStore
+from srs.store.view import Selection
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +59,15 @@ class Result:
     def relevant_ids(self) -> np.ndarray:
         """Ids of the relevant features, in the order of the source's columns."""
         return np.array([f["feature_id"] for f in self._outcome["relevant"]], np.int64)
+
+    def part_of(self, store: FeatureStore) -> FeatureStore:
+        """The part of a store that the run used; the store if that was all, or is a part."""
+        view = self.document["data"].get("view")
+        if view is None or store.selection is not None:
+            return store
+        bits = {name: None if text is None else base64.b64decode(text)
+                for name, text in view.items()}  # fmt: skip
+        return Selection(**bits).apply(store)
 
     @property
     def relevant_names(self) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import shutil
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from srs.result import Result, load_result
 from srs.store import FeatureStore, open_store
 from srs.store.layout import CATEGORICAL
 from srs.store.remote import is_remote
-from srs.store.view import Selection, StoreView
+from srs.store.view import StoreView
 
 SUFFIXES = {
     "h5ad": ".h5ad",
@@ -160,11 +159,7 @@ def gather(result: Result, store: FeatureStore | str | os.PathLike[str] | None) 
         if not is_remote(found) and not Path(found).exists():
             raise InputError(f"the store of the run, {found}, is not there: say where (--store).")
     opened = store if isinstance(store, FeatureStore) else open_store(store)
-    view = result.document["data"].get("view")
-    if view is not None and opened.selection is None:
-        bits = {name: None if text is None else base64.b64decode(text)
-                for name, text in view.items()}  # fmt: skip
-        opened = Selection(**bits).apply(opened)
+    opened = result.part_of(opened)
     if opened.fingerprint != result.document["data"]["fingerprint"]:
         raise InputError(f"{opened!r} is another store than the one of the run.")
     return Selected(result, opened, result.relevant_ids)

@@ -19,9 +19,10 @@ from srs.errors import InputError
 from srs.ingest import ingest
 from srs.ingest.target import parse_target
 from srs.ingest.values import read_values
-from srs.result import load_result
+from srs.result import Result, load_result
 from srs.store import FeatureStore, Target, open_store
 from srs.store.layout import CATEGORICAL
+from srs.store.view import StoreView
 from srs.tree import MISSING, TreeTarget
 
 MAX_CELLS = 4_000_000_000
@@ -164,7 +165,11 @@ def open_matrix(
     store, target = _open(data, target)
     if isinstance(features, (str, os.PathLike)):
         features = load_result(features)
-    ids = _feature_ids(store, features)
+    if isinstance(features, Result):
+        store, wanted = _of_run(store, features)
+    else:
+        wanted = features
+    ids = _feature_ids(store, wanted)
     names = store.feature_names
     ids = np.array([i for i in ids.tolist() if names[i] not in leave_out], np.int64)
     if not len(ids):
@@ -185,7 +190,7 @@ def open_matrix(
 
 
 def _why_none(features: Any, leave_out: Sequence[str]) -> str:
-    if hasattr(features, "relevant_ids"):
+    if isinstance(features, Result):
         return "the run found none relevant; name features instead, as in features=['a', 'b']."
     if leave_out:
         return f"there is none beside {leave_out[0]!r}; name some."
@@ -209,14 +214,19 @@ def _open(data: Any, target: Any) -> tuple[FeatureStore, Any]:
     return ingest(data, target=target, keep_values=True), None
 
 
+def _of_run(store: FeatureStore, run: Result) -> tuple[FeatureStore, np.ndarray]:
+    """The samples that a run used, with all features of the store, and its relevant ones."""
+    part = run.part_of(store)
+    if part.fingerprint != run.document["data"]["fingerprint"]:
+        raise InputError("the result is of another feature store: explain the one it is of.")
+    if isinstance(part, StoreView) and part.n_samples < store.n_samples:
+        store = store.view(part.samples)
+    return store, run.relevant_ids
+
+
 def _feature_ids(store: FeatureStore, features: Any) -> np.ndarray:
     if features is None:
         return np.arange(store.n_features)
-    if hasattr(features, "relevant_ids"):
-        data = features.document["data"]
-        if data["n_features"] != store.n_features or data["fingerprint"] != store.fingerprint:
-            raise InputError("the result is of another feature store: explain the one it is of.")
-        features = features.relevant_ids
     wanted = list(features)
     known = set(store.feature_names)
     for feature in wanted:

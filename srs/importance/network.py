@@ -182,6 +182,8 @@ def infer_links(spec: NetworkSpec) -> np.ndarray:
 def _stored(matrix: Matrix) -> StoredFeatures:
     """What travels to workers instead of the matrix."""
     store, ids = matrix.store, matrix.feature_ids
+    if store.selection is not None:
+        raise InputError("workers read whole stores, and this is a part of one: use threads.")
     every = np.array_equal(ids, np.arange(store.n_features))
     return StoredFeatures(
         store.shared_location(), store.fingerprint, None if every else ids.tobytes()

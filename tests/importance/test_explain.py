@@ -122,6 +122,30 @@ def test_stores_results_and_arrays_agree(tmp_path) -> None:
         srs.explain(other_store, features=result)
 
 
+def test_a_run_of_some_samples_and_features_is_explained_on_these_samples(tmp_path) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 60))
+    X[:, 59] = rng.integers(0, 2, 200)
+    y = (X[:, 13] + X[:, 17] > 0).astype(int)
+    y[150:] = rng.integers(0, 2, 50)
+    store = srs.ingest(X, tmp_path / "s.zarr", target=y, categorical=["f59"])
+    part = {"samples": range(150), "features": [f"f{i}" for i in range(10, 40)]}
+    result = srs.select(store, seed=1, max_trees=60, **part)
+    result.save(tmp_path / "run")
+    assert result.relevant_names == ["f13", "f17"]
+    wanted = ["mdi", ("context", {"context": "f59", "n_trees": 20, "n_permutations": 9})]
+    by_run = srs.explain(tmp_path / "s.zarr", features=tmp_path / "run", analyses=wanted)
+    by_view = srs.explain(store.view(range(150)), None, ["f13", "f17"], wanted)
+    assert by_run.data["n_samples"] == 150
+    by_part = srs.explain(store.view(**part), features=result, analyses=["mdi"])
+    assert by_part["mdi"].to_json() == by_run["mdi"].to_json()
+    for name in ("mdi", "context"):
+        assert by_run[name].to_json() == by_view[name].to_json()
+    with pytest.raises(InputError, match="workers read whole stores"):
+        srs.explain(store.view(range(150)), features=["f13", "f17"], analyses=["network"],
+                    executor=1)  # fmt: skip
+
+
 def sections_of(folder) -> list[str]:
     page = Page((folder / "report.html").read_text())
     return [attrs["id"] for tag, attrs in page.tags if tag == "section"]
