@@ -90,7 +90,7 @@ class Manifest:
     n_features      number of features
     n_samples       number of samples
     chunk_features  features in one chunk of `codes`
-    fingerprint     hash of codes as they are stored, names, sample ids and targets (hexadecimal)
+    fingerprint     hash of codes, kinds, names, sample ids, labels and targets (hexadecimal)
     targets         names of the targets, the default one first
     any_missing     whether any code is MISSING
     any_categorical whether any feature is categorical with more than two levels

@@ -14,7 +14,7 @@ import os
 import shutil
 import tempfile
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from srs.tree.random import mix64
 
 Buffer = bytes | memoryview
 LAST_CODE = 3  # largest that two bits hold; one less beside missing values
-WRITE_THREADS = 2  # making the folders and the file of a chunk takes longer than its digest
+WRITE_THREADS = 2  # making the folders and the file of a chunk takes longer than filling it
 SMALL_CHUNK = 4 << 20  # of these four may be on their way to disk, of larger ones two
 
 
@@ -87,7 +87,7 @@ def refuse_existing(path: Path | None, overwrite: bool) -> None:
 
 
 def chunk_buffers(n_samples: int, n_features: int) -> int:
-    """Chunks of bytes, or four packed ones, that are filled, hashed or written at a time."""
+    """Chunks of bytes, or four packed ones, that are filled or written at a time."""
     return 4 if n_samples * layout.chunk_features(n_samples, n_features) <= SMALL_CHUNK else 2
 
 
@@ -250,18 +250,16 @@ class StoreWriter:
 
         kinds, n_levels are by feature id; values, if kept, come as (ids, (k, n_samples)).
         """
-        digest = hashlib.blake2b(digest_size=16)
         width = layout.chunk_features(self.n_samples, self.n_features)
         found = self._beside.submit(self._write_found, kinds, n_levels, labels)
-        feature_id = self._write_codes(width, digest)
+        feature_id = self._write_codes(width)
         before, after = self._described.result()
-        for part in (*before, *found.result(), *after):
-            digest.update(part)
+        fingerprint = self._digest(kinds[feature_id], (*before, *found.result(), *after))
         _write_array(self._group, "feature_id", feature_id)
         if values is not None:
             self._write_values(values)
         manifest = Manifest(
-            self.n_features, self.n_samples, width, digest.hexdigest(), self._target_names,
+            self.n_features, self.n_samples, width, fingerprint, self._target_names,
             self.any_missing, bool(((kinds == CATEGORICAL) & (n_levels > 2)).any()),
             self.code_bits, source, tuple(notices), srs_version,
         )  # fmt: skip
@@ -279,10 +277,22 @@ class StoreWriter:
             return []
         label_ids, texts = layout.pack_labels(labels)
         parts = _write_strings(self._group, "labels", texts)
-        _write_array(self._group, "labels/feature_id", np.array(label_ids, np.int64))
-        return parts
+        ids = np.array(label_ids, np.int64)
+        _write_array(self._group, "labels/feature_id", ids)
+        return [*parts, _buffer(ids)]
 
-    def _write_codes(self, width: int, digest: Any) -> np.ndarray:
+    def _digest(self, kinds: np.ndarray, parts: Iterable[Buffer]) -> str:
+        """The fingerprint: of the hashes of all features and their kinds, in the order of places,
+        and of what else the store tells. Hashing all codes once more took a tenth of an ingest."""
+        digest = hashlib.blake2b(repr((self.n_samples, self.n_features)).encode(), digest_size=16)
+        for hashes in self._hashes:
+            digest.update(np.sort(np.concatenate([np.zeros(0, np.uint64), *hashes])).data)
+        digest.update(kinds.astype(np.uint8).data)
+        for part in parts:
+            digest.update(part)
+        return digest.hexdigest()
+
+    def _write_codes(self, width: int) -> np.ndarray:
         depth = layout.TILE * self.code_bits // 8
         codes = _create_codes(self._group, self.n_features, self.n_samples, width, depth)
         if self._folder is not None:
@@ -293,11 +303,8 @@ class StoreWriter:
         free = [np.empty((together * width // layout.TILE, self.n_samples, depth), np.uint8)
                 for _ in range(chunk_buffers(self.n_samples, self.n_features))]  # fmt: skip
         n_written = 0
-        with (
-            ThreadPoolExecutor(1, "srs-digest") as hashing,  # one: chunks in their order
-            ThreadPoolExecutor(WRITE_THREADS, "srs-write") as writing,
-        ):
-            leaving: deque[tuple[np.ndarray, Future[None], Future[None]]] = deque()
+        with ThreadPoolExecutor(WRITE_THREADS, "srs-write") as writing:
+            leaving: deque[tuple[np.ndarray, Future[None]]] = deque()
             for ids, rows, four in self._in_places(together * width):
                 buffer = free.pop() if free else _wait(leaving.popleft())
                 n_chunks = -(-len(ids) // width)
@@ -307,19 +314,16 @@ class StoreWriter:
                 fours[n_written : n_written + len(ids)] = four
                 first = n_written // width
                 n_written += len(ids)
-                hashed = hashing.submit(digest.update, chunks.data)
                 written = writing.submit(
                     self._write_chunks, codes, first, np.split(chunks, n_chunks)
                 )
-                leaving.append((buffer, hashed, written))
+                leaving.append((buffer, written))
             for one in leaving:
                 _wait(one)
         if n_written != self.n_features:
             raise StoreError(f"{n_written} of {self.n_features} features were written.")
         if fours.any() and self._spill.packed:
-            packed = np.packbits(fours)
-            _write_array(self._group, "four_levels", packed)
-            digest.update(packed.data)
+            _write_array(self._group, "four_levels", np.packbits(fours))
         return feature_id
 
     def _write_chunks(self, codes: zarr.Array[Any], first: int, chunks: list[np.ndarray]) -> None:
@@ -374,10 +378,9 @@ class StoreWriter:
             self.close()
 
 
-def _wait(leaving: tuple[np.ndarray, Future[None], Future[None]]) -> np.ndarray:
-    """The buffer of chunks, once their codes are hashed and written."""
-    buffer, hashed, written = leaving
-    hashed.result()
+def _wait(leaving: tuple[np.ndarray, Future[None]]) -> np.ndarray:
+    """The buffer of chunks, once they are written."""
+    buffer, written = leaving
     written.result()
     return buffer
 

@@ -84,7 +84,7 @@ def test_packed_and_plain_stores_give_the_same_answer(tmp_path, monkeypatch):
     monkeypatch.setattr("srs.store.writer.LAST_CODE", -1)
     plain = ingest(dosage, tmp_path / "b.zarr", target=y)
     assert (packed.manifest.code_bits, plain.manifest.code_bits) == (2, 8)
-    assert inside.fingerprint == packed.fingerprint
+    assert inside.fingerprint == packed.fingerprint == plain.fingerprint
     np.testing.assert_array_equal(packed.feature_ids, plain.feature_ids)
     one, other = (srs.select(s, max_trees=40, memory="400MB") for s in (packed, plain))
     assert one.table.equals(other.table)

@@ -1,13 +1,13 @@
 """Writing: order of places, spill files, overwriting, and what must not be overwritten."""
 
-import hashlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import zarr
 
 from srs.errors import StoreError
-from srs.store import NUMERIC, layout, open_store, writer
+from srs.store import CATEGORICAL, NUMERIC, ORDINAL, Target, layout, open_store, writer
 from srs.store.content import look_at
 from srs.store.writer import StoreWriter
 
@@ -71,11 +71,45 @@ def test_many_chunks_on_their_way(n_buffers, tmp_path, monkeypatch):
     assert (store.chunk_features, store.n_chunks) == (64, 24)
     np.testing.assert_array_equal(store.feature_ids, plain.feature_ids)
     np.testing.assert_array_equal(store.read_codes(np.arange(1500)), codes.T)
-    assert write(tmp_path / "c", codes).fingerprint == store.fingerprint
-    whole = hashlib.blake2b(digest_size=16)
-    for number in range(24):
-        whole.update((tmp_path / "b/codes/c" / str(number) / "0/0").read_bytes()[:-4])
-    assert whole.hexdigest() == store.fingerprint
+    assert store.fingerprint == plain.fingerprint
+
+
+def test_the_fingerprint_tells_other_data_apart(tmp_path):
+    codes = np.random.default_rng(3).integers(0, 200, size=(20, 300)).astype(np.uint8)
+    target = Target("y", "classification", np.arange(300, dtype=np.int32) % 2, ("a", "b"))
+    kinds = np.full(20, CATEGORICAL)
+    same = {"codes": codes, "names": [f"g{i}" for i in range(20)], "targets": [target],
+            "sample_ids": [f"s{i}" for i in range(300)], "kinds": kinds,
+            "labels": {3: ("x", "y")}}  # fmt: skip
+    changed = codes.copy()
+    changed[7, 200] ^= 1
+    swapped = codes.copy()
+    swapped[5, [10, 20]] = swapped[5, [20, 10]]
+    others = [
+        {"codes": changed},
+        {"codes": swapped},
+        {"names": [f"g{i}" for i in range(19)] + ["h"]},
+        {"sample_ids": [f"t{i}" for i in range(300)]},
+        {"targets": [replace(target, values=target.values[::-1].copy())]},
+        {"targets": [replace(target, labels=("a", "c"))]},
+        {"kinds": np.where(np.arange(20) == 3, ORDINAL, kinds)},
+        {"labels": {3: ("x", "z")}},
+        {"labels": {4: ("x", "y")}},
+    ]
+    known = {fingerprint(tmp_path / f"{i}", **same | other) for i, other in enumerate(others)}
+    known |= {fingerprint(tmp_path / "a", **same), fingerprint(tmp_path / "b", **same)}
+    assert len(known) == len(others) + 1
+
+
+def fingerprint(path, *, codes, names, sample_ids, targets, kinds, labels):
+    with StoreWriter(path, codes.shape[1], len(codes), 1 << 30) as writer:
+        writer.describe(names=names, sample_ids=sample_ids, targets=targets)
+        writer.add(np.arange(len(codes)), codes, look_at(codes, names))
+        writer.finish(
+            kinds=kinds, n_levels=np.full(len(codes), 9), labels=labels, source={}, notices=[],
+            srs_version="test",
+        )  # fmt: skip
+    return open_store(path).fingerprint
 
 
 @pytest.mark.parametrize("part", ["_write_chunks", "_describe"])
