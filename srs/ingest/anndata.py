@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from srs.errors import SourceError
-from srs.ingest.arrays import ChunkedMatrix, check_shape, folder_mark
+from srs.ingest.arrays import check_shape, folder_mark, zarr_matrix
 from srs.ingest.block import Source, Wanted
 from srs.ingest.hdf5 import HdfSource, dataset_matrix, file_record, open_file
 from srs.ingest.matrix import MatrixSource
@@ -112,8 +112,7 @@ def _matrix_source(
         return source
     check_shape(node.shape, where)
     check_array(node, path)
-    grain = node.shards or node.chunks
-    return MatrixSource(ChunkedMatrix(node, (grain[0], grain[1])), False, wanted, record, targets)
+    return MatrixSource(zarr_matrix(node), False, wanted, record, targets)
 
 
 def _nothing() -> None:

@@ -15,7 +15,8 @@ import zarr
 
 from srs.errors import SourceError
 from srs.ingest.block import Wanted
-from srs.ingest.matrix import MatrixSource
+from srs.ingest.matrix import MatrixSource, pick_lines, rectangle
+from srs.ingest.zarr_chunks import ZarrChunks
 
 
 def check_shape(shape: tuple[int, ...], where: str) -> None:
@@ -43,7 +44,12 @@ class MemoryMatrix:
         self.dtype = array.dtype
         self._array = array
 
-    def fetch(self, rows: slice, columns: slice) -> np.ndarray:
+    def fetch(
+        self,
+        rows: slice,
+        columns: slice,
+        out: np.ndarray | None = None,  # noqa: ARG002
+    ) -> np.ndarray:
         return self._array[rows, columns]
 
     def pick(self, lines: np.ndarray, axis: int) -> np.ndarray:
@@ -54,7 +60,7 @@ class MemoryMatrix:
 
 
 class ChunkedMatrix:
-    """A zarr or dask array: read by whole chunks.
+    """A zarr or dask array that its library reads, by whole chunks.
 
     held counts the result and the chunks that it is made from.
     """
@@ -70,19 +76,52 @@ class ChunkedMatrix:
         self.held = 3 * self.dtype.itemsize
         self._array = array
 
-    def fetch(self, rows: slice, columns: slice) -> np.ndarray:
+    def fetch(
+        self,
+        rows: slice,
+        columns: slice,
+        out: np.ndarray | None = None,  # noqa: ARG002
+    ) -> np.ndarray:
         part = self._array[rows, columns]
         return np.asarray(part.compute() if hasattr(part, "compute") else part)
 
     def pick(self, lines: np.ndarray, axis: int) -> np.ndarray:
-        def one(line: int) -> np.ndarray:
-            at, every = slice(line, line + 1), slice(None)
-            return self.fetch(at, every)[0] if axis == 0 else self.fetch(every, at)[:, 0]
-
-        return np.stack([one(int(line)) for line in lines])
+        return pick_lines(self, lines, axis)
 
     def close(self) -> None:
         """Nothing to release."""
+
+
+class ZarrMatrix(ChunkedMatrix):
+    """A zarr array in a folder, whose chunks we decode ourselves."""
+
+    def __init__(self, array: Any, chunks: ZarrChunks) -> None:
+        super().__init__(array, (chunks.rows, chunks.columns))
+        self.dtype, self.held, self.fixed_mem = chunks.dtype, chunks.dtype.itemsize, chunks.held
+        self._chunks = chunks
+
+    def fetch(self, rows: slice, columns: slice, out: np.ndarray | None = None) -> np.ndarray:
+        values = rectangle(rows, columns, self.dtype, out)
+
+        def take(part: np.ndarray, row: int, column: int) -> None:
+            top, left = max(row, rows.start), max(column, columns.start)
+            low, right = min(row + len(part), rows.stop), min(column + part.shape[1], columns.stop)
+            inside = part[top - row : low - row, left - column : right - column]
+            to = slice(top - rows.start, low - rows.start)
+            values[to, left - columns.start : right - columns.start] = inside
+
+        self._chunks.hand_out(rows, columns, take)
+        return values
+
+
+def zarr_matrix(array: Any) -> ChunkedMatrix:
+    """How a zarr array of two dimensions is read."""
+    folder = array_folder(array)
+    chunks = None if folder is None else ZarrChunks(array, folder)
+    if chunks is not None and chunks.decodes:
+        return ZarrMatrix(array, chunks)
+    grain = array.shards or array.chunks
+    return ChunkedMatrix(array, (int(grain[0]), int(grain[1])))
 
 
 def is_dask(source: Any) -> bool:
@@ -110,10 +149,8 @@ def open_zarr(source: zarr.Array[Any] | Path, wanted: Wanted) -> MatrixSource:
     array = source if isinstance(source, zarr.Array) else _open_folder(source)
     where = "the zarr array" if isinstance(source, zarr.Array) else str(source)
     check_shape(array.shape, where)
-    grain = array.shards or array.chunks
     record = {"kind": "zarr", "orientation": wanted.orientation, **_locate(array)}
-    matrix = ChunkedMatrix(array, (int(grain[0]), int(grain[1])))
-    return MatrixSource(matrix, wanted.orientation == "features", wanted, record)
+    return MatrixSource(zarr_matrix(array), wanted.orientation == "features", wanted, record)
 
 
 def _open_folder(folder: Path) -> zarr.Array[Any]:
@@ -129,13 +166,16 @@ def _open_folder(folder: Path) -> zarr.Array[Any]:
     )
 
 
-def _locate(array: zarr.Array[Any]) -> dict[str, Any]:
-    """Where a zarr array is, if on a local disk: its folder and a mark of its files."""
+def array_folder(array: zarr.Array[Any]) -> Path | None:
+    """Where a zarr array is, if on a local disk."""
     root = getattr(array.store, "root", None)
-    if root is None:
-        return {}
-    folder = Path(root, array.path) if array.path else Path(root)
-    return {"path": str(folder.resolve()), **folder_mark(folder)}
+    return None if root is None else Path(root, array.path)
+
+
+def _locate(array: zarr.Array[Any]) -> dict[str, Any]:
+    """Its folder and a mark of its files, if on a local disk."""
+    folder = array_folder(array)
+    return {} if folder is None else {"path": str(folder.resolve()), **folder_mark(folder)}
 
 
 def folder_mark(folder: Path) -> dict[str, int]:

@@ -106,7 +106,8 @@ class Source(Protocol):
     annotations: Mapping[str, Annotation]
 
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
-        """All features in the order of ids, at most `n_features` at a time."""
+        """All features in the order of ids, at most `n_features` at a time; the values of a block
+        are good until the next but one is asked for."""
 
     def read(self, feature_ids: np.ndarray) -> np.ndarray:
         """Values (k, n_samples) of some numeric features."""

@@ -6,12 +6,48 @@ from ranks; a search of each value among the edges of bins took as long as all e
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 
 from srs.ingest.block import NO_VALUE
-from srs.ingest.order import SAMPLE, sort_values
+from srs.ingest.order import SAMPLE, find_span, sort_values
+from srs.ingest.transpose import turn_lines
 from srs.store.layout import MAX_LEVELS, MISSING
+
+GROUP_BYTES = 512 << 10  # values that are turned at a time: they stay in the cache of a core
+LINE = 16  # values of a line of the cache
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Some features as codes, and what coding found.
+
+    codes       uint8 (k, n_samples)
+    n_levels    uint8 (k,): distinct codes, missing aside
+    n_ranked    int32 (k,): known values, where all 255 codes occur equally often (give or take
+                one), else 0
+    n_infinite  int32 (k,): infinite values
+    """
+
+    codes: np.ndarray
+    n_levels: np.ndarray
+    n_ranked: np.ndarray
+    n_infinite: np.ndarray
+
+    @classmethod
+    def empty(cls, n_features: int, n_samples: int) -> Coded:
+        return cls(
+            np.empty((n_features, n_samples), np.uint8), np.empty(n_features, np.uint8),
+            np.zeros(n_features, np.int32), np.zeros(n_features, np.int32),
+        )  # fmt: skip
+
+    def __getitem__(self, features: slice) -> Coded:
+        return Coded(
+            self.codes[features], self.n_levels[features], self.n_ranked[features],
+            self.n_infinite[features],
+        )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
@@ -82,34 +118,81 @@ def _code_tied_ranks(values, entries, codes):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _encode(values, bits, codes, n_levels):  # type: ignore[no-untyped-def]
-    n = values.shape[1]
-    entries, other = np.empty(n, np.uint64), np.empty(n, np.uint64)
-    bins, n_binned = np.empty(n, np.uint8), 0
-    for f in range(values.shape[0]):
-        if _read_wholes(values[f], codes[f]):
-            n_levels[f] = _number(codes[f])
-            continue
-        n_known = 0
+def _fill_bins(bins, n):  # type: ignore[no-untyped-def]
+    """The bin r * 255 // n of each rank r, for n > 255, without divisions."""
+    bin_, rest = 0, 0
+    for r in range(n):
+        bins[r] = bin_
+        rest += MAX_LEVELS
+        bin_ += rest >= n
+        rest -= n if rest >= n else 0
+
+
+@njit(nogil=True, cache=True)
+def _encode_line(values, bits, codes, room):  # type: ignore[no-untyped-def]
+    """Codes of one feature; its n_levels, n_ranked and n_infinite."""
+    if _read_wholes(values, codes):
+        return _number(codes), 0, 0
+    entries, other, bins, n_binned = room
+    n = values.shape[0]
+    low, high, any_missing = find_span(values, bits)
+    n_known, n_infinite = n, 0
+    if any_missing:
         for k in range(n):
-            n_known += values[f, k] == values[f, k]
-        if n_known < n:
-            codes[f] = MISSING
-        ordered, n_distinct = sort_values(values[f], bits[f], n_known, entries, other)
-        if n_distinct <= MAX_LEVELS:
-            _code_levels(values[f], ordered, codes[f])
-            n_levels[f] = n_distinct
-            continue
-        if n_distinct < n_known:
-            _code_tied_ranks(values[f], ordered, codes[f])
-            n_levels[f] = _number(codes[f])
-            continue
-        if n_known != n_binned:
-            for r in range(n_known):
-                bins[r] = r * MAX_LEVELS // n_known
-            n_binned = n_known
-        _code_ranks(ordered, bins, codes[f])
-        n_levels[f] = MAX_LEVELS
+            n_known -= values[k] != values[k]
+    if np.isinf(low) or np.isinf(high):
+        for k in range(n):
+            n_infinite += np.isinf(values[k])
+    if n_known < n:
+        codes[:] = MISSING
+    ordered, n_distinct = sort_values(values, bits, low, high, n_known, entries, other)
+    if n_distinct <= MAX_LEVELS:
+        _code_levels(values, ordered, codes)
+        return n_distinct, 0, n_infinite
+    if n_distinct < n_known:
+        _code_tied_ranks(values, ordered, codes)
+        return _number(codes), 0, n_infinite
+    if n_known != n_binned[0]:
+        _fill_bins(bins, n_known)
+        n_binned[0] = n_known
+    _code_ranks(ordered, bins, codes)
+    return MAX_LEVELS, n_known, n_infinite
+
+
+@njit(nogil=True, cache=True)
+def _make_room(n):  # type: ignore[no-untyped-def]
+    """Arrays to work in, for features of so many samples: entries twice, the bins of ranks, and
+    for how many known values these bins are."""
+    return (
+        np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.uint8), np.zeros(1, np.int64)
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _encode(values, bits, codes, n_levels, n_ranked, n_infinite):  # type: ignore[no-untyped-def]
+    room = _make_room(values.shape[1])
+    for f in range(values.shape[0]):
+        n_levels[f], n_ranked[f], n_infinite[f] = _encode_line(values[f], bits[f], codes[f], room)
+
+
+@njit(nogil=True, cache=True)
+def _encode_turned(rows, group, bits, codes, n_levels, n_ranked, n_infinite):  # type: ignore[no-untyped-def]
+    """The same of values whose rows are samples: some features are turned, then coded.
+
+    group, bits  room for as many features as fit, as values and as whole numbers
+    """
+    n, n_features = rows.shape
+    step = n + LINE  # lines whose distance is a power of two would push each other out of the cache
+    n_together = group.shape[0] // step
+    room = _make_room(n)
+    for first in range(0, n_features, n_together):
+        n_here = min(n_together, n_features - first)
+        turn_lines(rows[:, first : first + n_here], group, step)
+        for f in range(n_here):
+            start, at = f * step, first + f
+            n_levels[at], n_ranked[at], n_infinite[at] = _encode_line(
+                group[start : start + n], bits[start : start + n], codes[at], room
+            )
 
 
 @njit(nogil=True, cache=True)
@@ -167,12 +250,18 @@ def encode_numeric(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
-    codes = np.empty(values.shape, np.uint8)
-    n_levels = np.empty(len(values), np.uint8)
-    encode_into(np.ascontiguousarray(values), codes, n_levels)
-    return codes, n_levels
+    coded = Coded.empty(*values.shape)
+    encode_into(values, coded)
+    return coded.codes, coded.n_levels
 
 
-def encode_into(values: np.ndarray, codes: np.ndarray, n_levels: np.ndarray) -> None:
-    """The same for C-contiguous float32 or float64, into arrays that are there."""
-    _encode(values, values.view(f"i{values.itemsize}"), codes, n_levels)
+def encode_into(values: np.ndarray, into: Coded) -> None:
+    """The same for float32 or float64 in any order, into arrays that are there."""
+    n, bits = values.shape[1], f"i{values.itemsize}"
+    found = into.codes, into.n_levels, into.n_ranked, into.n_infinite
+    if values.flags.carray:
+        _encode(values, values.view(bits), *found)
+        return
+    n_together = max(LINE, GROUP_BYTES // (n * values.itemsize))
+    group = np.empty(min(n_together, len(values)) * (n + LINE), values.dtype)
+    _encode_turned(values.T, group, group.view(bits), *found)

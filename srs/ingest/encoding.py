@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from srs.ingest.block import ColumnBlock, Values
-from srs.ingest.encode import encode_dosages, encode_into
+from srs.ingest.encode import Coded, encode_dosages, encode_into
 from srs.ingest.notices import Tally
 from srs.ingest.plan import PIECE_BYTES
 from srs.ingest.sparse_values import SparseValues
@@ -73,15 +73,15 @@ class Encoder:
 
         def encode_piece(start: int) -> Piece:
             piece = slice(start, min(start + step, n_features))
-            codes = np.empty((piece.stop - start, n_samples), np.uint8)
-            values, levels, kinds = None, n_levels[piece], block.kinds[piece]
-            if not _encode_sparse(block.values, piece, kinds, codes, levels):
-                values = feature_major(block.values[piece])
-                _encode_piece(values, kinds, codes, levels)
+            coded = Coded.empty(piece.stop - start, n_samples)
+            kinds = block.kinds[piece]
+            if not _encode_sparse(block.values, piece, kinds, coded):
+                _encode_piece(block.values[piece], kinds, coded)
+            n_levels[piece] = coded.n_levels
             first = block.first + start
-            tally.count(first, values, codes, levels)
-            named = None if names is None else names[first : first + len(codes)]
-            return Piece(first, codes, look_at(codes, named))
+            tally.count(first, coded)
+            named = None if names is None else names[first : first + len(coded.codes)]
+            return Piece(first, coded.codes, look_at(coded.codes, named, coded.n_ranked))
 
         yield from self._pool.map(encode_piece, range(0, n_features, step))
 
@@ -92,34 +92,30 @@ class Encoder:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _encode_sparse(
-    values: Values, piece: slice, kinds: np.ndarray, codes: np.ndarray, n_levels: np.ndarray
-) -> bool:
+def _encode_sparse(values: Values, piece: slice, kinds: np.ndarray, coded: Coded) -> bool:
     """Encode sparse whole numbers as they are; False for all else."""
     return (
         isinstance(values, SparseValues)
         and bool((kinds == NUMERIC).all())
-        and values.encode_wholes(piece, codes, n_levels)
+        and values.encode_wholes(piece, coded.codes, coded.n_levels)
     )
 
 
-def _encode_piece(
-    values: np.ndarray, kinds: np.ndarray, codes: np.ndarray, n_levels: np.ndarray
-) -> None:
+def _encode_piece(values: np.ndarray, kinds: np.ndarray, coded: Coded) -> None:
     if values.dtype == np.int8:
-        encode_dosages(values, codes, n_levels)
+        encode_dosages(feature_major(values), coded.codes, coded.n_levels)
         return
     if (kinds == NUMERIC).all():
-        encode_into(values, codes, n_levels)
+        encode_into(values, coded)
         return
     for i, kind in enumerate(kinds):
         one = slice(i, i + 1)
         if kind == NUMERIC:
-            encode_into(values[one], codes[one], n_levels[one])
+            encode_into(values[one], coded[one])
         else:
             missing = np.isnan(values[i])
-            codes[i] = np.where(missing, MISSING, values[i]).astype(np.uint8)
-            n_levels[i] = 0 if missing.all() else int(np.nanmax(values[i])) + 1
+            coded.codes[i] = np.where(missing, MISSING, values[i]).astype(np.uint8)
+            coded.n_levels[i] = 0 if missing.all() else int(np.nanmax(values[i])) + 1
 
 
 @contextlib.contextmanager

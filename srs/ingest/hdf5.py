@@ -17,7 +17,7 @@ from srs.ingest.arrays import check_shape
 from srs.ingest.block import Source, Wanted
 from srs.ingest.extras import require
 from srs.ingest.hollow import refuse_hollow
-from srs.ingest.matrix import Matrix, MatrixSource
+from srs.ingest.matrix import Matrix, MatrixSource, pick_lines, rectangle
 from srs.ingest.npy import FileMatrix
 from srs.ingest.sparse import SparseSource
 
@@ -39,17 +39,16 @@ class HdfMatrix:
         self.fixed_mem = 2 * int(np.prod(dataset.chunks)) * self.dtype.itemsize
         self._dataset = dataset
 
-    def fetch(self, rows: slice, columns: slice) -> np.ndarray:
+    def fetch(self, rows: slice, columns: slice, out: np.ndarray | None = None) -> np.ndarray:
+        out = rectangle(rows, columns, self.dtype, out)
         try:
-            return np.asarray(self._dataset[rows, columns])
+            self._dataset.read_direct(out, (rows, columns))
         except OSError as error:
             raise SourceError(f"{self._dataset.file.filename} cannot be read: {error}") from None
+        return out
 
     def pick(self, lines: np.ndarray, axis: int) -> np.ndarray:
-        every = slice(None)
-        parts = [self.fetch(slice(i, i + 1), every)[0] if axis == 0
-                 else self.fetch(every, slice(i, i + 1))[:, 0] for i in lines.tolist()]  # fmt: skip
-        return np.stack(parts)
+        return pick_lines(self, lines, axis)
 
     def close(self) -> None:
         """The file is closed by its source."""

@@ -39,13 +39,33 @@ class Matrix(Protocol):
     fixed_mem: int
     in_memory: bool
 
-    def fetch(self, rows: slice, columns: slice) -> np.ndarray:
-        """The values of a rectangle, as (rows, columns)."""
+    def fetch(self, rows: slice, columns: slice, out: np.ndarray | None = None) -> np.ndarray:
+        """The values of a rectangle, as (rows, columns): made in `out`, if it is given, which has
+        as many cells, or a part of the caller's memory."""
 
     def pick(self, lines: np.ndarray, axis: int) -> np.ndarray:
         """Some rows (axis 0) or columns (axis 1), as (lines, values of each)."""
 
     def close(self) -> None: ...
+
+
+def rectangle(
+    rows: slice, columns: slice, dtype: np.dtype[Any], out: np.ndarray | None
+) -> np.ndarray:
+    """An array for the values of a rectangle: `out`, if it is given, or a new one."""
+    shape = rows.stop - rows.start, columns.stop - columns.start
+    return np.empty(shape, dtype) if out is None else out.reshape(shape)
+
+
+def pick_lines(matrix: Matrix, lines: np.ndarray, axis: int) -> np.ndarray:
+    """Some rows (axis 0) or columns (axis 1), each fetched by itself."""
+    rows, columns = (slice(0, n) for n in matrix.shape)
+
+    def one(line: int) -> np.ndarray:
+        at = slice(line, line + 1)
+        return matrix.fetch(at, columns)[0] if axis == 0 else matrix.fetch(rows, at)[:, 0]
+
+    return np.stack([one(line) for line in lines.tolist()])
 
 
 class MatrixSource:
@@ -95,15 +115,24 @@ class MatrixSource:
         return self._features_first or n_features >= self._matrix.min_run
 
     def _direct_blocks(self, n_features: int) -> Iterator[ColumnBlock]:
+        """Two arrays take turns: new memory costs half as much as reading into it."""
+        turns: list[np.ndarray] = []
         for first in range(0, self.n_features, n_features):
             features, samples = (
                 slice(first, min(first + n_features, self.n_features)),
                 slice(0, self.n_samples),
             )
-            if self._features_first:
-                values = self._matrix.fetch(features, samples)
+            shape = features.stop - first, self.n_samples
+            if len(turns) < 2:
+                n_cells = 0 if self._matrix.in_memory else shape[0] * shape[1]
+                turns.append(np.empty(n_cells, self._matrix.dtype))
             else:
-                values = self._matrix.fetch(samples, features).T
+                turns.reverse()
+            out = None if self._matrix.in_memory else turns[-1][: shape[0] * shape[1]]
+            if self._features_first:
+                values = self._matrix.fetch(features, samples, out)
+            else:
+                values = self._matrix.fetch(samples, features, out).T
             values = values.astype(self.dtype, copy=False)
             if self._matrix.in_memory:
                 values = values.view()

@@ -22,7 +22,7 @@ from srs.ingest.block import Wanted
 from srs.ingest.extras import require
 from srs.ingest.hdf5 import file_record
 from srs.ingest.hollow import refuse_hollow
-from srs.ingest.matrix import MatrixSource
+from srs.ingest.matrix import MatrixSource, rectangle
 from srs.store.layout import Annotation
 
 SUFFIXES = (".nii", ".nii.gz")
@@ -86,9 +86,9 @@ class VolumeMatrix:
         self.fixed_mem = n_voxels * (images[0].dtype.itemsize + 2 * self.dtype.itemsize)
         self._open: tuple[Path, IO[bytes], int] | None = None  # and the volume that comes next
 
-    def fetch(self, rows: slice, columns: slice) -> np.ndarray:
+    def fetch(self, rows: slice, columns: slice, out: np.ndarray | None = None) -> np.ndarray:
         chosen = self._inside[columns]
-        out = np.empty((rows.stop - rows.start, len(chosen)), self.dtype)
+        out = rectangle(rows, slice(0, len(chosen)), self.dtype, out)
         for at, row in enumerate(range(rows.start, rows.stop)):
             out[at] = self._volume(*self._rows[row])[chosen]
         return out

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from srs.ingest.block import Source
+from srs.ingest.encode import Coded
 from srs.store.layout import MISSING, Target
 
 
@@ -20,22 +21,17 @@ class Tally:
         self._found: dict[str, tuple[int, int]] = {}  # oddity -> number, first feature id
         self._n_infinite = 0
 
-    def count(
-        self, first: int, values: np.ndarray | None, codes: np.ndarray, n_levels: np.ndarray
-    ) -> None:
-        """Look at some encoded features, the first of which has the id `first`; their values, if
-        any may be infinite."""
-        self._add("empty", first, np.flatnonzero(n_levels == 0))
-        single = np.flatnonzero(n_levels == 1)
-        whole = single[~(codes[single] == MISSING).any(axis=1)]
+    def count(self, first: int, coded: Coded) -> None:
+        """Look at some encoded features, the first of which has the id `first`."""
+        self._add("empty", first, np.flatnonzero(coded.n_levels == 0))
+        single = np.flatnonzero(coded.n_levels == 1)
+        whole = single[~(coded.codes[single] == MISSING).any(axis=1)]
         self._add("constant", first, whole)
-        if values is None or values.dtype.kind != "f":
-            return
-        infinite = np.isinf(values)
-        if infinite.any():
-            self._add("infinite", first, np.flatnonzero(infinite.any(axis=1)))
+        infinite = np.flatnonzero(coded.n_infinite)
+        if len(infinite):
+            self._add("infinite", first, infinite)
             with self._lock:
-                self._n_infinite += int(infinite.sum())
+                self._n_infinite += int(coded.n_infinite.sum())
 
     def _add(self, oddity: str, first: int, found: np.ndarray) -> None:
         if not len(found):

@@ -17,7 +17,7 @@ from numpy.lib import format as npy_format
 from srs.errors import SourceError
 from srs.ingest.arrays import check_shape
 from srs.ingest.block import Wanted
-from srs.ingest.matrix import MatrixSource
+from srs.ingest.matrix import MatrixSource, rectangle
 from srs.ingest.transpose import PIECE_BYTES, pread_into
 
 MIN_RUN_BYTES = 32 << 10  # shorter reads cost more than writing and reading a temporary file
@@ -61,8 +61,8 @@ class FileMatrix:
         self._path, self._offset = path, offset
         self._fd = os.open(path, os.O_RDONLY)
 
-    def fetch(self, rows: slice, columns: slice) -> np.ndarray:
-        out = np.empty((rows.stop - rows.start, columns.stop - columns.start), self.dtype)
+    def fetch(self, rows: slice, columns: slice, out: np.ndarray | None = None) -> np.ndarray:
+        out = rectangle(rows, columns, self.dtype, out)
         if out.shape[1] == self.shape[1]:
             self._read(out, rows.start, 0)
         else:

@@ -28,8 +28,8 @@ def _ordered(bits, width):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _span(values, bits):  # type: ignore[no-untyped-def]
-    """Smallest and largest value, NaN aside.
+def find_span(values, bits):  # type: ignore[no-untyped-def]
+    """Smallest and largest value, NaN aside, and whether there is any NaN.
 
     By whole numbers, which take wide instructions (0.1 ns a value; comparisons of floats 0.5).
     NaN is above or below all others; then it is done again without.
@@ -42,13 +42,13 @@ def _span(values, bits):  # type: ignore[no-untyped-def]
         low, high = min(low, b), max(high, b)
     ends[0], ends[1] = _ordered(low, bits.itemsize), _ordered(high, bits.itemsize)
     if known[0] == known[0] and known[1] == known[1]:
-        return known[0], known[1]
+        return known[0], known[1], False
     smallest, largest = values[0], values[0]
     for k in range(values.shape[0]):
         v = values[k]
         smallest = v if v < smallest or smallest != smallest else smallest
         largest = v if v > largest or largest != largest else largest
-    return smallest, largest
+    return smallest, largest, True
 
 
 @njit(nogil=True, cache=True)
@@ -157,9 +157,8 @@ def _settle(values, entries, longest):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _sort_known(values, bits, n_known, entries, other):  # type: ignore[no-untyped-def]
+def _sort_known(values, bits, low, high, n_known, entries, other):  # type: ignore[no-untyped-def]
     n = values.shape[0]
-    low, high = _span(values, bits)
     n_bytes, steps = (2, 65_535) if n <= TWO_BYTES else (3, 16_777_000)
     scale = values.dtype.type(steps) / (high - low) if high > low else values.dtype.type(0)
     if np.isfinite(scale) and (scale > 0 or high == low):
@@ -182,7 +181,9 @@ def _sort_around_zeros(values, bits, n_others, n_known, entries, other):  # type
         if values[k] == values[k] and values[k] != 0:
             rest[at], samples[at] = values[k], k
             at += 1
-    ordered, n_distinct = _sort_known(rest, rest.view(bits.dtype), n_others, entries, other)
+    rest_bits = rest.view(bits.dtype)
+    low, high, _ = find_span(rest, rest_bits)
+    ordered, n_distinct = _sort_known(rest, rest_bits, low, high, n_others, entries, other)
     n_below = 0
     for k in range(n_others):
         n_below += rest[k] < 0
@@ -198,11 +199,12 @@ def _sort_around_zeros(values, bits, n_others, n_known, entries, other):  # type
 
 
 @njit(nogil=True, cache=True)
-def sort_values(values, bits, n_known, entries, other):  # type: ignore[no-untyped-def]
+def sort_values(values, bits, low, high, n_known, entries, other):  # type: ignore[no-untyped-def]
     """Samples of the known values in ascending order (below bit 32), and how many are distinct.
 
-    bits     the same values as whole numbers
-    n_known  how many are not NaN; at least one of them is not zero
+    bits       the same values as whole numbers
+    low, high  their span
+    n_known    how many are not NaN; at least one of them is not zero
     entries, other  uint64 (n_samples,) to work in
     """
     n_zeros = 0
@@ -210,4 +212,4 @@ def sort_values(values, bits, n_known, entries, other):  # type: ignore[no-untyp
         n_zeros += values[k] == 0
     if 2 * n_zeros > n_known:
         return _sort_around_zeros(values, bits, n_known - n_zeros, n_known, entries, other)
-    return _sort_known(values, bits, n_known, entries, other)
+    return _sort_known(values, bits, low, high, n_known, entries, other)

@@ -13,7 +13,7 @@ from srs.errors import MemoryBudgetError
 from srs.ingest.block import Source
 from srs.memory import INTERPRETER_MEM, MB, format_bytes
 from srs.store.layout import chunk_features
-from srs.store.writer import chunk_buffers
+from srs.store.writer import chunk_buffers, holds_codes
 
 PIECE_BYTES = 4 * MB  # values that one thread sorts and encodes at a time
 ENCODE_COPIES = 4  # two threads, each a piece sorted, its codes and masks
@@ -24,6 +24,7 @@ SAMPLE_ID_MEM = 160  # an id as text, and packed
 MAX_SPILL_FILES = 256  # of the writer, each with 64 KB of buffer
 CHUNK_COPIES = 2  # of a chunk while it is sorted, beside those that are tiled and leaving
 BLOCK_BYTES = 256 * MB  # larger blocks gain nothing
+HELD_SHARE = 9 / 8  # what codes take that are held while they grow
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ def plan_ingest(source: Source, store_in_memory: bool, allowed_mem: int) -> Inge
     # Freed blocks below the allocator's threshold may stay with the process while the writer
     # sorts, so neither gets all that is left.
     left = allowed_mem - fixed
+    writer_mem = max(writer_mem, (left - chunk_mem) // 2)
+    held = HELD_SHARE * n * p if holds_codes(n, p, writer_mem) else 0
     largest = BLOCK_BYTES // (n * source.dtype.itemsize)
-    block_features = max(1, min(p, largest, int(0.85 * left) // feature_mem))
-    return IngestPlan(block_features, max(writer_mem, (left - chunk_mem) // 2))
+    block_features = max(1, min(p, largest, int(0.85 * left - held) // feature_mem))
+    return IngestPlan(block_features, writer_mem)

@@ -6,9 +6,6 @@ missing is missing, and fill of lower ploidy counts as nothing.
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -71,18 +68,15 @@ def open_vcf_zarr(folder: Path, wanted: Wanted) -> GenotypeSource:
             f"{calls.dtype} {tuple(calls.shape)}."
         )
     n_features, n_samples = int(calls.shape[0]), int(calls.shape[1])
-    chunks = ZarrChunks(calls, folder)
+    chunks = ZarrChunks(calls, folder / GENOTYPES)
 
     def fetch(first: int, stop: int) -> np.ndarray:
         dosages = np.empty((stop - first, n_samples), np.int8)
 
-        def count(start: tuple[int, int]) -> None:
-            part = chunks.read(*start).astype(np.int8, copy=False)
-            count_alleles(part, dosages, start[0] - first, start[1])
+        def count(part: np.ndarray, row: int, column: int) -> None:
+            count_alleles(part.astype(np.int8, copy=False), dosages, row - first, column)
 
-        rows = range(first - first % chunks.rows, stop, chunks.rows)
-        with ThreadPoolExecutor(chunks.n_threads, "srs-decode") as pool:
-            deque(pool.map(count, product(rows, range(0, n_samples, chunks.columns))), maxlen=0)
+        chunks.hand_out(slice(first, stop), slice(0, n_samples), count)
         return dosages
 
     record = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from srs.store.layout import MISSING
+from srs.store.layout import MAX_LEVELS, MISSING
 from srs.tree.random import mix64
 
 
@@ -98,9 +98,14 @@ def _count_all(codes):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _count_codes(codes, shares, tops, missing):  # type: ignore[no-untyped-def]
+def _count_codes(codes, n_ranked, shares, tops, missing):  # type: ignore[no-untyped-def]
     """ns a code: few levels 0.1 (0.4 with a pass for each), mostly zeros 0.2, others 0.6."""
     for f in range(codes.shape[0]):
+        if n_ranked[f] > 0:
+            most = (n_ranked[f] + MAX_LEVELS - 1) // MAX_LEVELS
+            shares[f] = np.uint8(255 * most // n_ranked[f])
+            tops[f], missing[f] = MAX_LEVELS - 1, n_ranked[f] < codes.shape[1]
+            continue
         n0, n1, n2, n_missing = _count_few(codes[f])
         n_known = codes.shape[1] - n_missing
         if n0 + n1 + n2 == n_known:
@@ -113,9 +118,16 @@ def _count_codes(codes, shares, tops, missing):  # type: ignore[no-untyped-def]
         tops[f], missing[f] = top, n_missing > 0
 
 
-def look_at(codes: np.ndarray, names: Sequence[str] | None) -> Content:
-    """The content of features: codes (k, n_samples), and their names (None: unnamed)."""
+def look_at(
+    codes: np.ndarray, names: Sequence[str] | None, n_ranked: np.ndarray | None = None
+) -> Content:
+    """The content of features: codes (k, n_samples), and their names (None: unnamed).
+
+    n_ranked  int32 (k,): how many values a feature has, missing ones aside, where it is known that
+              each of the 255 codes occurs equally often, give or take one; else 0
+    """
     k = len(codes)
+    n_ranked = np.zeros(k, np.int32) if n_ranked is None else n_ranked
     salts = np.zeros(k, np.uint64)
     if names is not None:
         digests = (hashlib.blake2b(n.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -125,5 +137,5 @@ def look_at(codes: np.ndarray, names: Sequence[str] | None) -> Content:
         np.empty(k, np.uint64), np.empty(k, np.uint8), np.empty(k, np.uint8), np.empty(k, np.bool_)
     )
     _hash_rows(codes, salts, content.hashes)
-    _count_codes(codes, content.shares, content.tops, content.missing)
+    _count_codes(codes, n_ranked, content.shares, content.tops, content.missing)
     return content

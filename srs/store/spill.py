@@ -1,4 +1,5 @@
-"""Spill files of the writer: codes of features by bucket, in the order in which they came.
+"""Codes of features by bucket, in the order in which they came: in files, or, if one bucket takes
+all of them, in memory.
 
 Codes are packed (two bits each) for as long as all features have few levels; the first feature that
 has more turns what was spilled into bytes.
@@ -6,6 +7,7 @@ has more turns what was spilled into bytes.
 
 from __future__ import annotations
 
+import io
 import mmap
 import tempfile
 from pathlib import Path
@@ -20,7 +22,7 @@ BUFFER = 1 << 16
 
 
 class CodeSpill:
-    """Files without names, one a bucket.
+    """Files without names, one a bucket; a single one stays in memory.
 
     packed  whether rows are packed now
     """
@@ -56,6 +58,8 @@ class CodeSpill:
             self._fours[bucket].append(four)
 
     def _new(self) -> IO[bytes]:
+        if self._n_buckets == 1:
+            return io.BytesIO()
         return tempfile.TemporaryFile(dir=self._folder, buffering=BUFFER)
 
     def _unpack_all(self) -> None:
@@ -79,10 +83,14 @@ class CodeSpill:
         Rows are mapped, not copied: new memory costs more than reading what the system holds.
         """
         file = self._files[bucket]
-        file.flush()
-        mapped = mmap.mmap(file.fileno(), n_rows * self.row_bytes, access=mmap.ACCESS_READ)
-        rows = np.frombuffer(mapped, np.uint8).reshape(n_rows, self.row_bytes)
-        file.close()
+        if isinstance(file, io.BytesIO):
+            rows = np.frombuffer(file.getbuffer(), np.uint8).reshape(n_rows, self.row_bytes)
+            self._files[bucket] = io.BytesIO()  # what is left of it goes with the rows
+        else:
+            file.flush()
+            mapped = mmap.mmap(file.fileno(), n_rows * self.row_bytes, access=mmap.ACCESS_READ)
+            rows = np.frombuffer(mapped, np.uint8).reshape(n_rows, self.row_bytes)
+            file.close()
         if not self.packed:
             return rows, np.zeros(n_rows, bool)
         return rows, np.concatenate(self._fours[bucket])

@@ -1,8 +1,9 @@
 """Write a feature store: features come in any order, and leave in the order of their places.
 
 Codes go to spill files by the leading bits of the feature's hash, each small enough to be sorted
-in memory, and from there chunk by chunk into zarr. Everything happens in a folder beside the
-destination that is renamed at the end, so an interrupted ingest leaves nothing that opens.
+in memory, and from there chunk by chunk into zarr; where one file would do, they stay in memory.
+Everything happens in a folder beside the destination that is renamed at the end, so an interrupted
+ingest leaves nothing that opens.
 """
 
 from __future__ import annotations
@@ -91,6 +92,16 @@ def chunk_buffers(n_samples: int, n_features: int) -> int:
     return 4 if n_samples * layout.chunk_features(n_samples, n_features) <= SMALL_CHUNK else 2
 
 
+def count_buckets(n_samples: int, n_features: int, memory: int) -> int:
+    """Into how many buckets codes go before they are sorted."""
+    return max(1, -(-n_features * n_samples // max(1 << 20, memory // 4)))
+
+
+def holds_codes(n_samples: int, n_features: int, memory: int) -> bool:
+    """Whether the writer keeps the codes in memory, before it sorts them."""
+    return count_buckets(n_samples, n_features, memory) == 1
+
+
 def renew_source(path: Path, changes: Mapping[str, Any]) -> None:
     """Put changes into what a store says of its source; codes and fingerprint stay."""
     attributes = zarr.open_group(path, mode="r+").attrs
@@ -124,8 +135,7 @@ class StoreWriter:
         self._folder = None if self.path is None else self._make_folder(self.path)
         self._root: Any = MemoryStore() if self._folder is None else self._folder / "store"
         self._beside = ThreadPoolExecutor(1, "srs-describe")
-        bucket_bytes = max(1 << 20, memory // 4)
-        self._n_buckets = max(1, -(-n_features * n_samples // bucket_bytes))
+        self._n_buckets = count_buckets(n_samples, n_features, memory)
         self._spill = CodeSpill(self._folder, self._n_buckets, n_samples)
         self._top_shares = np.zeros(n_features, np.uint8)
         self._keys = np.zeros(2 * n_features + 16, np.uint64)

@@ -70,6 +70,15 @@ def write_hdf5(path):
     return [6000, 10_000]
 
 
+def write_zarr(path):
+    """240 MB in chunks, compressed."""
+    values = np.random.default_rng(0).standard_normal((6000, 100), dtype=np.float32)
+    array = zarr.create_array(path, shape=(6000, 10_000), chunks=(500, 1000), dtype="f4")
+    for first in range(0, 10_000, 1000):
+        array[:, first : first + 1000] = np.tile(np.roll(values, first, axis=0), 10)
+    return [6000, 10_000]
+
+
 def write_vcf_zarr(path):
     """240 million alleles."""
     calls = (np.random.default_rng(0).random((500, 6000, 2)) < 0.3).astype(np.int8)
@@ -121,7 +130,7 @@ def write_nifti(path):
 
 FORMATS = {
     "x.bed": write_bed, "x.h5ad": write_sparse, "x.npz": write_npz, "x.h5": write_hdf5,
-    "x.vcz": write_vcf_zarr, "x.libsvm": write_libsvm, "x.arff": write_arff,
+    "x.zarr": write_zarr, "x.vcz": write_vcf_zarr, "x.libsvm": write_libsvm, "x.arff": write_arff,
     "x.parquet": write_parquet, "x.nii": write_nifti,
 }  # fmt: skip
 

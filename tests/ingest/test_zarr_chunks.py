@@ -1,12 +1,15 @@
 """Chunks decoded from their files are those that zarr reads, whatever the array is made of."""
 
+import threading
+
 import numcodecs
 import numpy as np
 import pytest
 import zarr
-from zarr.codecs import BloscCodec, GzipCodec, ZstdCodec
+from zarr.codecs import BloscCodec, BytesCodec, GzipCodec, ZstdCodec
 
 from srs.errors import SourceError
+from srs.ingest.arrays import ZarrMatrix, zarr_matrix
 from srs.ingest.zarr_chunks import ZarrChunks
 
 SHAPE, CHUNKS = (33, 17, 2), (10, 6, 2)
@@ -21,7 +24,11 @@ KINDS = {  # what zarr is told -> whether its files are read here
     "plain": ({"compressors": None}, False),
     "two codecs": ({"compressors": [ZstdCodec(), GzipCodec()]}, False),
     "shards": ({"shards": (20, 12, 2)}, False),
-    "wide": ({"dtype": "int16"}, False),
+    "wide": ({"dtype": "int16"}, True),
+    "floats": ({"dtype": "float32"}, True),
+    "v2 floats": ({"zarr_format": 2, "dtype": "<f8", "compressors": numcodecs.Blosc()}, True),
+    "turned bytes": ({"dtype": "float64", "serializer": BytesCodec(endian="big")}, False),
+    "v2 turned bytes": ({"zarr_format": 2, "dtype": ">i4"}, False),
     "alleles apart": ({"chunks": (10, 6, 1)}, False),
     "v2 filters": ({"zarr_format": 2, "filters": [numcodecs.Delta("i1")]}, False),
     "v2 columns": ({"zarr_format": 2, "order": "F"}, False),
@@ -43,8 +50,8 @@ def make(folder, **options):
 def test_chunks_are_those_of_zarr(kind, tmp_path):
     options, direct = KINDS[kind]
     array, calls = make(tmp_path, **options)
-    chunks = ZarrChunks(array, tmp_path)
-    assert (chunks.n_threads == 2) == direct
+    chunks = ZarrChunks(array, tmp_path / "calls")
+    assert chunks.decodes == direct
     assert chunks.held > 0
     read = np.full(SHAPE, 99)
     for row in range(0, SHAPE[0], chunks.rows):
@@ -63,4 +70,49 @@ def test_damaged_chunks_are_told(damage, codec, tmp_path):
         damage = numcodecs.get_codec({"id": codec.to_dict()["name"]}).encode(values)
     (tmp_path / "calls" / "c" / "3" / "0" / "0").write_bytes(damage)
     with pytest.raises(SourceError, match=r"calls cannot be read: \w"):
-        ZarrChunks(array, tmp_path).read(30, 0)
+        ZarrChunks(array, tmp_path / "calls").read(30, 0)
+
+
+@pytest.mark.parametrize("kind", ["zstd", "gzip"])
+def test_parts_are_handed_out_by_several_threads(kind, tmp_path):
+    array, calls = make(tmp_path, **KINDS[kind][0])
+    chunks = ZarrChunks(array, tmp_path / "calls")
+    read, threads = np.full(SHAPE, 99), set()
+
+    def take(part, row, column):
+        threads.add(threading.get_ident())
+        here = read[row : row + len(part), column : column + part.shape[1]]
+        here[:] = part[: len(here), : here.shape[1]]
+
+    chunks.hand_out(slice(12, 25), slice(7, 9), take)
+    wide = slice(6, 12) if chunks.decodes else slice(0, 17)
+    np.testing.assert_array_equal(read[10:30, wide], calls[10:30, wide])
+    assert (read[:10] == 99).all()
+    assert (read[30:] == 99).all()
+    assert threading.get_ident() not in threads
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", ">f4"])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("codec", ["blosc", "gzip"])
+def test_rectangles_of_a_matrix(dtype, zarr_format, codec, tmp_path):
+    values = np.random.default_rng(1).normal(scale=100, size=(70, 90)).astype(dtype)
+    values[:16, :20] = 0  # no file
+    codecs = {"blosc": (BloscCodec(), numcodecs.Blosc()), "gzip": (GzipCodec(), numcodecs.GZip())}
+    array = zarr.create_array(
+        tmp_path / "x.zarr", data=values, chunks=(16, 20), zarr_format=zarr_format, fill_value=0,
+        compressors=codecs[codec][zarr_format == 2], config={"write_empty_chunks": False},
+    )  # fmt: skip
+    matrix = zarr_matrix(array)
+    assert isinstance(matrix, ZarrMatrix) == (
+        codec == "blosc" and (dtype[0] != ">" or zarr_format == 3)
+    )
+    room = np.empty(70 * 90, matrix.dtype)
+    for rows, columns in ((slice(0, 70), slice(0, 90)), (slice(3, 40), slice(19, 61))):
+        for out in (None, room[: values[rows, columns].size]):
+            fetched = matrix.fetch(rows, columns, out)
+            np.testing.assert_array_equal(fetched, values[rows, columns])
+            assert fetched.dtype.isnative or not isinstance(matrix, ZarrMatrix)
+    lines = np.array([5, 69, 5])
+    np.testing.assert_array_equal(matrix.pick(lines, 0), values[lines])
+    np.testing.assert_array_equal(matrix.pick(lines, 1), values[:, lines].T)
