@@ -22,9 +22,8 @@ NAME_MEM = 320  # a name as text in the source's header and ours, and packed (me
 SAMPLE_MEM = 32  # targets
 SAMPLE_ID_MEM = 160  # an id as text, and packed
 MAX_SPILL_FILES = 256  # of the writer, each with 64 KB of buffer
-CHUNK_COPIES = 2  # of a chunk while it is sorted, beside those that are tiled and leaving
+CHUNK_COPIES = 2  # of a chunk, beside those that are made and written
 BLOCK_BYTES = 256 * MB  # larger blocks gain nothing
-HELD_SHARE = 9 / 8  # what codes take that are held while they grow
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def plan_ingest(source: Source, store_in_memory: bool, allowed_mem: int) -> Inge
     # sorts, so neither gets all that is left.
     left = allowed_mem - fixed
     writer_mem = max(writer_mem, (left - chunk_mem) // 2)
-    held = HELD_SHARE * n * p if holds_codes(n, p, writer_mem) else 0
+    held = n * p if holds_codes(n, p, writer_mem) else 0
     largest = BLOCK_BYTES // (n * source.dtype.itemsize)
-    block_features = max(1, min(p, largest, int(0.85 * left - held) // feature_mem))
+    block_features = max(1, min(p, largest, (int(0.85 * left) - held) // feature_mem))
     return IngestPlan(block_features, writer_mem)

@@ -7,11 +7,10 @@ has more turns what was spilled into bytes.
 
 from __future__ import annotations
 
-import io
 import mmap
 import tempfile
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 import numpy as np
 
@@ -21,18 +20,68 @@ PIECE_BYTES = 8 << 20  # rows that are unpacked at a time
 BUFFER = 1 << 16
 
 
+class _Bucket(Protocol):
+    """Rows of one length; read once, when all are written."""
+
+    def write(self, rows: np.ndarray) -> None: ...
+    def read(self, n_rows: int) -> np.ndarray: ...
+    def close(self) -> None: ...
+
+
+class _File:
+    """A file without a name. Its rows are mapped, not copied: new memory costs more than reading
+    what the system holds."""
+
+    def __init__(self, folder: Path | None, row_bytes: int) -> None:
+        self._row_bytes = row_bytes
+        self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder, buffering=BUFFER)  # noqa: SIM115
+
+    def write(self, rows: np.ndarray) -> None:
+        self._file.write(np.ascontiguousarray(rows).data)
+
+    def read(self, n_rows: int) -> np.ndarray:
+        self._file.flush()
+        n_bytes = n_rows * self._row_bytes
+        mapped = mmap.mmap(self._file.fileno(), n_bytes, access=mmap.ACCESS_READ)
+        self._file.close()
+        return np.frombuffer(mapped, np.uint8).reshape(n_rows, self._row_bytes)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Memory:
+    """The same in memory, where it is known how many rows will come."""
+
+    def __init__(self, n_rows: int, row_bytes: int) -> None:
+        self._rows = np.empty((n_rows, row_bytes), np.uint8)
+        self._n_written = 0
+
+    def write(self, rows: np.ndarray) -> None:
+        self._rows[self._n_written : self._n_written + len(rows)] = rows
+        self._n_written += len(rows)
+
+    def read(self, n_rows: int) -> np.ndarray:
+        rows, self._rows = self._rows, self._rows[:0]
+        return rows[:n_rows]
+
+    def close(self) -> None:
+        self._rows = self._rows[:0]
+
+
 class CodeSpill:
-    """Files without names, one a bucket; a single one stays in memory.
+    """Rows of codes by bucket.
 
     packed  whether rows are packed now
     """
 
-    def __init__(self, folder: Path | None, n_buckets: int, n_samples: int) -> None:
+    def __init__(
+        self, folder: Path | None, n_buckets: int, n_samples: int, n_features: int
+    ) -> None:
         self.packed = True
         self.n_samples = n_samples
-        self._folder = folder
-        self._n_buckets = n_buckets
-        self._files: list[IO[bytes]] = []
+        self._folder, self._n_buckets, self._n_features = folder, n_buckets, n_features
+        self._buckets: list[_Bucket] = []
         self._fours: list[list[np.ndarray]] = [[] for _ in range(n_buckets)]
 
     @property
@@ -51,50 +100,38 @@ class CodeSpill:
 
     def write(self, bucket: int, rows: np.ndarray, four: np.ndarray) -> None:
         """Append rows of `pack`; `four`: those of four levels."""
-        if not self._files:
-            self._files = [self._new() for _ in range(self._n_buckets)]
-        self._files[bucket].write(np.ascontiguousarray(rows).data)
+        if not self._buckets:
+            self._buckets = [self._new() for _ in range(self._n_buckets)]
+        self._buckets[bucket].write(rows)
         if self.packed:
             self._fours[bucket].append(four)
 
-    def _new(self) -> IO[bytes]:
+    def _new(self) -> _Bucket:
         if self._n_buckets == 1:
-            return io.BytesIO()
-        return tempfile.TemporaryFile(dir=self._folder, buffering=BUFFER)
+            return _Memory(self._n_features, self.row_bytes)
+        return _File(self._folder, self.row_bytes)
 
     def _unpack_all(self) -> None:
-        width, step = self.row_bytes, max(1, PIECE_BYTES // self.n_samples)
-        for bucket, old in enumerate(self._files):
-            four = np.concatenate([*self._fours[bucket], np.zeros(0, bool)])
-            new = self._new()
-            old.seek(0)
-            for first in range(0, len(four), step):
-                here = four[first : first + step]
-                rows = np.frombuffer(old.read(len(here) * width), np.uint8)
-                new.write(unpack_rows(rows.reshape(len(here), width), self.n_samples, here).data)
-            old.close()
-            self._files[bucket] = new
+        old, fours = self._buckets, self._fours
+        self.packed, self._buckets = False, []
         self._fours = [[] for _ in range(self._n_buckets)]
-        self.packed = False
+        step = max(1, PIECE_BYTES // self.n_samples)
+        for b, bucket in enumerate(old):
+            four = np.concatenate([*fours[b], np.zeros(0, bool)])
+            rows = bucket.read(len(four)) if len(four) else np.zeros((0, 1), np.uint8)
+            for first in range(0, len(four), step):
+                here = slice(first, first + step)
+                unpacked = unpack_rows(rows[here], self.n_samples, four[here])
+                self.write(b, unpacked, four[here])
+            bucket.close()
 
     def read(self, bucket: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-        """All rows of a bucket, and which have four levels (packed ones); the file is then gone.
-
-        Rows are mapped, not copied: new memory costs more than reading what the system holds.
-        """
-        file = self._files[bucket]
-        if isinstance(file, io.BytesIO):
-            rows = np.frombuffer(file.getbuffer(), np.uint8).reshape(n_rows, self.row_bytes)
-            self._files[bucket] = io.BytesIO()  # what is left of it goes with the rows
-        else:
-            file.flush()
-            mapped = mmap.mmap(file.fileno(), n_rows * self.row_bytes, access=mmap.ACCESS_READ)
-            rows = np.frombuffer(mapped, np.uint8).reshape(n_rows, self.row_bytes)
-            file.close()
+        """All rows of a bucket, and which have four levels (packed ones); it is then empty."""
+        rows = self._buckets[bucket].read(n_rows)
         if not self.packed:
             return rows, np.zeros(n_rows, bool)
         return rows, np.concatenate(self._fours[bucket])
 
     def close(self) -> None:
-        for file in self._files:
-            file.close()
+        for bucket in self._buckets:
+            bucket.close()

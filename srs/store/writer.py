@@ -36,9 +36,9 @@ from srs.store.spill import CodeSpill
 from srs.tree.random import mix64
 
 Buffer = bytes | memoryview
+Rows = list[tuple[np.ndarray, np.ndarray]]  # arrays of rows, and which of them
 LAST_CODE = 3  # largest that two bits hold; one less beside missing values
-WRITE_THREADS = 2  # making the folders and the file of a chunk takes longer than filling it
-SMALL_CHUNK = 4 << 20  # of these four may be on their way to disk, of larger ones two
+SMALL_CHUNK = 4 << 20  # of these two are made and written at a time, of larger ones one
 
 
 @njit(nogil=True, cache=True)
@@ -88,7 +88,7 @@ def refuse_existing(path: Path | None, overwrite: bool) -> None:
 
 
 def chunk_buffers(n_samples: int, n_features: int) -> int:
-    """Chunks of bytes, or four packed ones, that are filled or written at a time."""
+    """Chunks of bytes, or four packed ones, that are held while they are made and written."""
     return 4 if n_samples * layout.chunk_features(n_samples, n_features) <= SMALL_CHUNK else 2
 
 
@@ -136,7 +136,7 @@ class StoreWriter:
         self._root: Any = MemoryStore() if self._folder is None else self._folder / "store"
         self._beside = ThreadPoolExecutor(1, "srs-describe")
         self._n_buckets = count_buckets(n_samples, n_features, memory)
-        self._spill = CodeSpill(self._folder, self._n_buckets, n_samples)
+        self._spill = CodeSpill(self._folder, self._n_buckets, n_samples, n_features)
         self._top_shares = np.zeros(n_features, np.uint8)
         self._keys = np.zeros(2 * n_features + 16, np.uint64)
         self._counts = np.zeros(2 * n_features + 16, np.uint32)
@@ -165,24 +165,27 @@ class StoreWriter:
         four = content.tops == LAST_CODE
         few = bool((content.tops <= LAST_CODE - content.missing).all())
         rows = self._spill.pack(codes, few)
+        for b, chosen in self._sort_into_buckets(hashes):
+            self._spill.write(b, rows[chosen], four[chosen])
+            self._hashes[b].append(hashes[chosen])
+            self._ids[b].append(ids[chosen])
+
+    def _sort_into_buckets(self, hashes: np.ndarray) -> Iterator[tuple[int, Any]]:
+        """Buckets, and which features go there."""
+        if self._n_buckets == 1:
+            yield 0, slice(None)
+            return
         bucket = ((hashes >> np.uint64(32)) * np.uint64(self._n_buckets)) >> np.uint64(32)
         order = np.argsort(bucket, kind="stable")
         bounds = np.searchsorted(bucket[order], np.arange(self._n_buckets + 1))
-        for b in range(self._n_buckets):
-            chosen = order[bounds[b] : bounds[b + 1]]
-            if len(chosen):
-                self._spill.write(b, rows[chosen], four[chosen])
-                self._hashes[b].append(hashes[chosen])
-                self._ids[b].append(ids[chosen])
+        for b in np.flatnonzero(np.diff(bounds)).tolist():
+            yield b, order[bounds[b] : bounds[b + 1]]
 
-    def _in_places(self, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Feature ids, rows and which have four levels, `width` at a time in the order of places.
-
-        The last may have fewer ids; its rows are padded with MISSING.
-        """
-        rows = np.empty((width, self._spill.row_bytes), np.uint8)
-        ids, four = np.empty(width, np.int64), np.zeros(width, bool)
-        n_filled = 0
+    def _in_places(self, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, Rows]]:
+        """Feature ids, which have four levels, and where their rows are: `width` at a time in the
+        order of places; the last may be fewer."""
+        ids, four, rows = [], [], []
+        n_wanted = width
         for b in range(self._n_buckets):
             if not self._ids[b]:
                 continue
@@ -190,17 +193,17 @@ class StoreWriter:
             codes, fours = self._spill.read(b, len(bucket_ids))
             order = np.lexsort((bucket_ids, hashes))
             while len(order):
-                part = order[: width - n_filled]
-                here = slice(n_filled, n_filled + len(part))
-                np.take(codes, part, axis=0, out=rows[here], mode="clip")  # else a copy
-                ids[here], four[here] = bucket_ids[part], fours[part]
-                order, n_filled = order[len(part) :], n_filled + len(part)
-                if n_filled == width:
-                    yield ids, rows, four
-                    n_filled = 0
-        if n_filled:
-            rows[n_filled:] = MISSING
-            yield ids[:n_filled], rows, four[:n_filled]
+                part, order = order[:n_wanted], order[n_wanted:]
+                n_wanted -= len(part)
+                ids.append(bucket_ids[part])
+                four.append(fours[part])
+                rows.append((codes, part))
+                if n_wanted == 0:
+                    yield np.concatenate(ids), np.concatenate(four), rows
+                    ids, four, rows = [], [], []
+                    n_wanted = width
+        if ids:
+            yield np.concatenate(ids), np.concatenate(four), rows
 
     def describe(
         self,
@@ -309,32 +312,38 @@ class StoreWriter:
             (self._folder / "store" / "codes" / "c").mkdir()
         feature_id = np.empty(self.n_features, np.int64)
         fours = np.zeros(layout.TILE * layout.count_tiles(self.n_features), bool)
-        together = 8 // self.code_bits  # chunks; packed ones are too small to be handed on alone
-        free = [np.empty((together * width // layout.TILE, self.n_samples, depth), np.uint8)
-                for _ in range(chunk_buffers(self.n_samples, self.n_features))]  # fmt: skip
-        n_written = 0
-        with ThreadPoolExecutor(WRITE_THREADS, "srs-write") as writing:
-            leaving: deque[tuple[np.ndarray, Future[None]]] = deque()
-            for ids, rows, four in self._in_places(together * width):
-                buffer = free.pop() if free else _wait(leaving.popleft())
-                n_chunks = -(-len(ids) // width)
-                chunks = buffer[: n_chunks * width // layout.TILE]
-                (tile_rows if self._spill.packed else _turn_rows)(rows, chunks)
-                feature_id[n_written : n_written + len(ids)] = ids
-                fours[n_written : n_written + len(ids)] = four
-                first = n_written // width
-                n_written += len(ids)
-                written = writing.submit(
-                    self._write_chunks, codes, first, np.split(chunks, n_chunks)
-                )
-                leaving.append((buffer, written))
+        n_written, n_threads = 0, chunk_buffers(self.n_samples, self.n_features) // 2
+        with ThreadPoolExecutor(n_threads, "srs-write") as writing:
+            leaving: deque[Future[None]] = deque()
+            for ids, four, rows in self._in_places(8 // self.code_bits * width):
+                here = slice(n_written, n_written + len(ids))
+                feature_id[here], fours[here] = ids, four
+                first, n_written = n_written // width, here.stop
+                leaving.append(writing.submit(self._write_rows, codes, first, width, rows))
+                if len(leaving) > n_threads:  # the rows of others must wait for memory
+                    leaving.popleft().result()
             for one in leaving:
-                _wait(one)
+                one.result()
         if n_written != self.n_features:
             raise StoreError(f"{n_written} of {self.n_features} features were written.")
         if fours.any() and self._spill.packed:
             _write_array(self._group, "four_levels", np.packbits(fours))
         return feature_id
+
+    def _write_rows(self, codes: zarr.Array[Any], first: int, width: int, rows: Rows) -> None:
+        """Write rows as chunks of so many features, from the first one on; what is left over in
+        the last is MISSING. Packed chunks are so small that four are written at a time."""
+        n_rows = sum(len(part) for _, part in rows)
+        n_chunks = -(-n_rows // width)
+        lines = np.empty((n_chunks * width, self._spill.row_bytes), np.uint8)
+        at = 0
+        for source, part in rows:  # mode: else numpy makes a copy
+            np.take(source, part, axis=0, out=lines[at : at + len(part)], mode="clip")
+            at += len(part)
+        lines[at:] = MISSING
+        tiles = np.empty((len(lines) // layout.TILE, *codes.shape[1:]), np.uint8)
+        (tile_rows if self._spill.packed else _turn_rows)(lines, tiles)
+        self._write_chunks(codes, first, np.split(tiles, n_chunks))
 
     def _write_chunks(self, codes: zarr.Array[Any], first: int, chunks: list[np.ndarray]) -> None:
         """Write chunks as zarr would, the checksum of each after it.
@@ -386,13 +395,6 @@ class StoreWriter:
     def __exit__(self, *exc: object) -> None:
         with contextlib.suppress(OSError):
             self.close()
-
-
-def _wait(leaving: tuple[np.ndarray, Future[None]]) -> np.ndarray:
-    """The buffer of chunks, once they are written."""
-    buffer, written = leaving
-    written.result()
-    return buffer
 
 
 def _create_codes(
