@@ -18,7 +18,7 @@ import pandas as pd
 from srs.errors import SourceError
 from srs.ingest.arrays import check_shape, folder_mark, zarr_matrix
 from srs.ingest.block import Source, Wanted
-from srs.ingest.hdf5 import HdfSource, dataset_matrix, file_record, open_file
+from srs.ingest.hdf5 import HdfSource, dataset_matrix, file_record, open_file, read_texts
 from srs.ingest.matrix import MatrixSource
 from srs.ingest.sparse import SparseSource
 from srs.ingest.zarr_checks import check_array, open_group
@@ -142,7 +142,7 @@ def read_column(node: Any) -> Any:
     """Values of a column in any of the encodings that anndata writes."""
     if hasattr(node, "dtype"):
         if hasattr(node, "asstr") and node.dtype.kind == "O":
-            return np.asarray(node.asstr()[()], object)
+            return read_texts(node)
         values = np.asarray(node[()])
         return values.astype(object) if values.dtype.kind in "TU" else values
     if "codes" in node:

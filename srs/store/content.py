@@ -118,6 +118,16 @@ def _count_codes(codes, n_ranked, shares, tops, missing):  # type: ignore[no-unt
         tops[f], missing[f] = top, n_missing > 0
 
 
+def _hash_names(names: Sequence[str]) -> np.ndarray:
+    """A 64-bit hash of each name; an empty digest is copied, which is faster than a new one."""
+    empty, digests = hashlib.blake2b(digest_size=8), []
+    for name in names:
+        digest = empty.copy()
+        digest.update(name.encode("utf-8", "surrogatepass"))
+        digests.append(digest.digest())
+    return np.frombuffer(b"".join(digests), np.uint64)
+
+
 def look_at(
     codes: np.ndarray, names: Sequence[str] | None, n_ranked: np.ndarray | None = None
 ) -> Content:
@@ -128,11 +138,7 @@ def look_at(
     """
     k = len(codes)
     n_ranked = np.zeros(k, np.int32) if n_ranked is None else n_ranked
-    salts = np.zeros(k, np.uint64)
-    if names is not None:
-        digests = (hashlib.blake2b(n.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-                   for n in names)  # fmt: skip
-        salts = np.frombuffer(b"".join(digests), np.uint64)
+    salts = np.zeros(k, np.uint64) if names is None else _hash_names(names)
     content = Content(
         np.empty(k, np.uint64), np.empty(k, np.uint8), np.empty(k, np.uint8), np.empty(k, np.bool_)
     )

@@ -103,6 +103,19 @@ def test_the_data_must_be_named_where_there_is_a_choice(tmp_path):
         ingest(tmp_path / "no.mat")
 
 
+def test_targets_of_texts(tmp_path):
+    texts = [f"caf\u00e9 {i % 3}" for i in range(23)]
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["x"] = VALUES
+        file.create_dataset("y", data=texts, dtype=h5py.string_dtype())
+        file.create_dataset("raw", data=[b"\xff\xfe"] * 23, dtype=h5py.string_dtype())
+        file.create_dataset("link", data=[file["x"].ref] * 23, dtype=h5py.ref_dtype)
+    assert ingest(tmp_path / "x.h5", target="y").target("y").labels == tuple(sorted(set(texts)))
+    for name in ("raw", "link"):
+        with pytest.raises(SourceError, match=rf"x.h5: /{name} holds neither numbers nor texts"):
+            ingest(tmp_path / "x.h5", target=name)
+
+
 def test_files_that_lead_elsewhere_are_refused(tmp_path):
     """Guards secrets: a file must not make us read what its owner may not."""
     secret = tmp_path / "secret.h5"
