@@ -65,7 +65,7 @@ def _parse_text(series: pd.Series[Any], name: str) -> Column:
     known = series.notna().to_numpy(bool)
     texts = [str(value) for value in series[known]]
     labels = sorted(set(texts))
-    refuse_many(name, len(labels))
+    refuse_many(name, labels)
     number = {label: i for i, label in enumerate(labels)}
     values = np.full(len(series), np.nan)
     values[known] = [number[text] for text in texts]
@@ -75,9 +75,9 @@ def _parse_text(series: pd.Series[Any], name: str) -> Column:
 def _parse_categories(series: pd.Series[Any], ordered: bool, name: str) -> Column:
     """Categories that occur: in their own order if they have one, else sorted."""
     used = series.cat.remove_unused_categories().cat
-    refuse_many(name, len(used.categories))
     numeric = types.is_numeric_dtype(used.categories.dtype)
     labels = [number_text(c) if numeric else str(c) for c in used.categories]
+    refuse_many(name, labels)
     by = list(used.categories) if numeric else labels
     order = range(len(labels)) if ordered else sorted(range(len(labels)), key=by.__getitem__)
     number = np.full(len(labels) + 1, np.nan)  # the last is where -1, missing, looks

@@ -79,7 +79,7 @@ class Encoder:
                 _encode_piece(block.values[piece], kinds, coded)
             n_levels[piece] = coded.n_levels
             first = block.first + start
-            tally.count(first, coded)
+            tally.count(first, coded, block.labels)
             named = None if names is None else names[first : first + len(coded.codes)]
             return Piece(first, coded.codes, look_at(coded.codes, named, coded.n_ranked))
 

@@ -15,8 +15,8 @@ import numpy as np
 from srs.errors import SourceError
 from srs.ingest.bands import SparseSpill
 from srs.ingest.block import ColumnBlock, Wanted, numeric_block, read_from_blocks, small_block
+from srs.ingest.fields import is_number
 from srs.ingest.hdf5 import file_record
-from srs.ingest.lines import is_number
 from srs.ingest.sparse import KEPT_SHARE
 from srs.store.layout import Annotation
 

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from srs.ingest.block import Source
 from srs.ingest.encode import Coded
+from srs.ingest.fields import MANY_NUMBERS, find_odd_text
 from srs.store.layout import MISSING, Target
 
 
 class Tally:
-    """Counts of features by oddity; the first of each is remembered. Safe to use from threads."""
+    """Counts of features by oddity; the first of each is remembered. Safe to use from threads.
 
-    def __init__(self, before: Sequence[str]) -> None:
+    before    sentences that come first
+    declared  ids of features that the user calls categorical
+    """
+
+    def __init__(self, before: Sequence[str], declared: np.ndarray) -> None:
         self._before = list(before)
+        self._declared = frozenset(declared.tolist())
         self._lock = threading.Lock()
         self._found: dict[str, tuple[int, int]] = {}  # oddity -> number, first feature id
         self._n_infinite = 0
+        self._odd_text = "", 0  # of the first feature that has one: the text, its first sample
 
-    def count(self, first: int, coded: Coded) -> None:
-        """Look at some encoded features, the first of which has the id `first`."""
+    def count(self, first: int, coded: Coded, labels: Mapping[int, tuple[str, ...]]) -> None:
+        """Look at some encoded features, the first of which has the id `first`.
+
+        labels  feature id -> labels of its categories, of these features and others
+        """
         self._add("empty", first, np.flatnonzero(coded.n_levels == 0))
         single = np.flatnonzero(coded.n_levels == 1)
         whole = single[~(coded.codes[single] == MISSING).any(axis=1)]
@@ -32,6 +42,22 @@ class Tally:
             self._add("infinite", first, infinite)
             with self._lock:
                 self._n_infinite += int(coded.n_infinite.sum())
+        for at, codes in enumerate(coded.codes if labels else ()):
+            known = labels.get(first + at, ())
+            if len(known) > MANY_NUMBERS and first + at not in self._declared:
+                self._look_for_text(first + at, codes, known)
+
+    def _look_for_text(self, feature_id: int, codes: np.ndarray, labels: tuple[str, ...]) -> None:
+        """Count a feature of categories that would be numbers but for a few texts."""
+        n_each = np.bincount(codes[codes != MISSING], minlength=len(labels)).tolist()
+        odd = find_odd_text(dict(zip(labels, n_each, strict=True)))
+        if odd is None:
+            return
+        self._add("mixed", feature_id, np.zeros(1, np.int64))
+        with self._lock:
+            if self._found["mixed"][1] == feature_id:
+                row = int((codes == labels.index(odd)).argmax())
+                self._odd_text = odd, row
 
     def _add(self, oddity: str, first: int, found: np.ndarray) -> None:
         if not len(found):
@@ -40,21 +66,31 @@ class Tally:
             number, earliest = self._found.get(oddity, (0, first + int(found[0])))
             self._found[oddity] = number + len(found), min(earliest, first + int(found[0]))
 
-    def sentences(self, names: Sequence[str] | None) -> list[str]:
+    def sentences(self, source: Source) -> list[str]:
         """One notice for each oddity that was met."""
+        odd, row = self._odd_text
+        ids = source.sample_ids
+        where = f"row {row} (from 0)" if ids is None else f"sample {ids[row]!r}"
         texts = {
-            "constant": "{} constant, the first is {!r}.",
-            "empty": "{} missing in all samples, the first is {!r}.",
-            "infinite": f"{{}} infinite in some samples ({self._n_infinite} values, kept as the "
-            "most extreme), the first is {!r}.",
+            "constant": ("constant", ""),
+            "empty": ("missing in all samples", ""),
+            "infinite": (
+                f"infinite in some samples ({self._n_infinite} values, kept as the most extreme)",
+                "",
+            ),
+            "mixed": (
+                "taken for categories though nearly all values are numbers",
+                f", because of {odd!r} in {where}: write NA for what is missing, or declare the "
+                f"feature categorical",
+            ),
         }
         sentences = list(self._before)
-        for oddity, text in texts.items():
+        for oddity, (text, more) in texts.items():
             if oddity in self._found:
                 number, first = self._found[oddity]
                 subject = "1 feature is" if number == 1 else f"{number} features are"
-                name = f"f{first}" if names is None else names[first]
-                sentences.append(text.format(subject, name))
+                name = f"f{first}" if source.names is None else source.names[first]
+                sentences.append(f"{subject} {text}, the first is {name!r}{more}.")
         return sentences
 
 

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from srs.errors import SourceError
 from srs.ingest.block import ColumnBlock, Source, float_values
+from srs.ingest.fields import find_odd_text
 from srs.ingest.target import number_text
 from srs.store.layout import CATEGORICAL, MAX_LEVELS, NUMERIC
 
 
-def refuse_many(name: str, n_categories: int) -> None:
+def refuse_many(name: str, labels: Sequence[str]) -> None:
     """SourceError if a feature has more categories than codes."""
-    if n_categories > MAX_LEVELS:
+    if len(labels) > MAX_LEVELS:
         raise SourceError(
-            f"the feature {name!r} has {n_categories} categories and at most {MAX_LEVELS} can be "
-            f"stored: merge rare ones, leave it out, or make it numeric."
+            f"the feature {name!r} has {len(labels)} categories and at most {MAX_LEVELS} can be "
+            f"stored: {say_what_to_do(labels)}."
         )
 
 
+def say_what_to_do(labels: Sequence[str]) -> str:
+    """What a user can do about a feature of so many categories."""
+    odd = find_odd_text(dict.fromkeys(labels, 1))
+    if odd is not None:
+        return f"it would be numbers but for {odd!r}; correct it, or write NA if it is missing"
+    return "merge rare ones, leave the column out, or make it numeric"
+
+
 class Recategoriser:
-    """Applied to each block; features that are categorical already stay as they are."""
+    """Applied to each block; features that are categorical already stay as they are.
+
+    ids  of the features that the user calls categorical
+    """
 
     def __init__(self, source: Source, categorical: frozenset[str | int]) -> None:
         self._names = source.names
-        self._ids = _find_ids(source, categorical)
+        self.ids = _find_ids(source, categorical)
 
     def __call__(self, block: ColumnBlock) -> ColumnBlock:
-        at = np.searchsorted(self._ids, (block.first, block.first + len(block.values)))
-        chosen = self._ids[at[0] : at[1]] - block.first
+        at = np.searchsorted(self.ids, (block.first, block.first + len(block.values)))
+        chosen = self.ids[at[0] : at[1]] - block.first
         chosen = chosen[block.kinds[chosen] == NUMERIC]
         if not len(chosen):
             return block
@@ -43,10 +57,10 @@ class Recategoriser:
     def _renumber(self, feature_id: int, values: np.ndarray) -> tuple[str, ...]:
         known = ~np.isnan(values)
         numbers, codes = np.unique(values[known], return_inverse=True)
-        refuse_many(f"f{feature_id}" if self._names is None else self._names[feature_id],
-                    len(numbers))  # fmt: skip
+        labels = [number_text(v) if np.isfinite(v) else str(v) for v in numbers.tolist()]
+        refuse_many(f"f{feature_id}" if self._names is None else self._names[feature_id], labels)
         values[known] = codes
-        return tuple(number_text(v) if np.isfinite(v) else str(v) for v in numbers.tolist())
+        return tuple(labels)
 
 
 def _find_ids(source: Source, categorical: frozenset[str | int]) -> np.ndarray:

@@ -13,8 +13,8 @@ import pandas as pd
 
 from srs.errors import SourceError
 from srs.ingest.columns import parse_column
+from srs.ingest.fields import parse_texts
 from srs.ingest.lines import ID_HEADERS, read_layout, read_lines, split_fields
-from srs.ingest.target import parse_texts
 from srs.store.layout import NUMERIC
 
 ID_COLUMNS = ID_HEADERS | {"iid", "#iid", "barcode", "cell_id", "subject", "subject_id"}
@@ -107,7 +107,8 @@ def _read_text(path: Path) -> pd.DataFrame:
     columns = {}
     for at, name in enumerate(layout.header):
         texts = [row[at] for row in rows]
-        columns[name] = pd.Series(texts if name == named[0] else parse_texts(texts))
+        values = texts if name == named[0] else parse_texts(texts, layout.delimiter)
+        columns[name] = pd.Series(values)
     return pd.DataFrame(columns)
 
 

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from srs.errors import SourceError
+from srs.ingest.fields import parse_texts
 from srs.store.layout import Target
 
 MAX_NUMBER_CLASSES = 30
-MISSING_TEXTS = frozenset(("", "NA", "NaN", "nan", "null", "NULL", "None", "?", "N/A"))
 TASKS = ("classification", "regression")
 FILE_SUFFIXES = (".npy", ".csv", ".tsv", ".txt")
 
@@ -44,25 +44,21 @@ def read_target_file(path: Path, n_samples: int) -> np.ndarray:
             return np.asarray(np.load(path, allow_pickle=False))
         except (ValueError, OSError) as error:
             raise SourceError(f"the target {path} cannot be read: {error}") from None
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        lines = csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
-        rows = [row for row in lines if row]
+    delimiter = "\t" if path.suffix == ".tsv" else ","
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.reader(file, delimiter=delimiter))
+    except UnicodeDecodeError:
+        raise SourceError(f"the target {path} is not text in UTF-8: save it as UTF-8.") from None
+    while rows and not "".join(rows[-1]).strip():
+        rows.pop()
     for number, row in enumerate(rows, 1):
-        if len(row) != 1:
+        if len(row) > 1:
             raise SourceError(
                 f"the target {path} must have one column; line {number} has {len(row)}."
             )
-    texts = [row[0] for row in rows]
-    return parse_texts(texts[1:] if len(texts) == n_samples + 1 else texts)
-
-
-def parse_texts(texts: list[str]) -> np.ndarray:
-    """Texts as numbers if all are, else as text; missing markers become NaN or None."""
-    marked = [None if text.strip() in MISSING_TEXTS else text.strip() for text in texts]
-    try:
-        return np.array([np.nan if text is None else float(text) for text in marked])
-    except ValueError:
-        return np.array(marked, dtype=object)
+    texts = [row[0] if row else "" for row in rows]
+    return parse_texts(texts[1:] if len(texts) == n_samples + 1 else texts, delimiter)
 
 
 def parse_target(name: str, given: Any, n_samples: int, task: str | None) -> Target:

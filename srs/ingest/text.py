@@ -2,8 +2,8 @@
 
 With samples as rows the lines go to a temporary file that turns them into features
 (`srs.ingest.transpose`); with features as rows they stream. Fields are split in
-`srs.ingest.lines`. The type of a column is decided by the first lines: numeric if all its fields
-are numbers or missing, else categorical.
+`srs.ingest.lines` and read in `srs.ingest.fields`. The type of a column is decided by the first
+lines: numeric if all its fields are numbers or missing, else categorical.
 """
 
 from __future__ import annotations
@@ -18,17 +18,15 @@ import numpy as np
 
 from srs.errors import SourceError
 from srs.ingest.block import ColumnBlock, Source, Wanted, small_block
+from srs.ingest.fields import find_comma_columns, is_number, parse_number, parse_texts
 from srs.ingest.lines import (
     LineParser,
     TextLayout,
     describe,
-    is_number,
-    parse_number,
     read_layout,
     read_lines,
     split_fields,
 )  # fmt: skip
-from srs.ingest.target import parse_texts
 from srs.ingest.text_columns import Categories, assign_roles
 from srs.ingest.text_rows import TextRows
 from srs.ingest.transpose import FeatureSpill
@@ -77,14 +75,16 @@ class TextTable:
             raise
         self.n_samples = self._spill.n_samples
 
-    def _decide_types(self, lines: list[tuple[int, str]]) -> None:
-        """Which features are categories, and the range of columns that are all numbers."""
+    def _decide_types(self, lines: list[tuple[int, str]]) -> LineParser:
+        """Which features are categories; the parser of columns that are all numbers."""
         numeric = np.zeros(self._layout.n_columns, bool)
         numeric[self._features] = True
         chosen = self._wanted.categorical
         for feature_id, column in enumerate(self._features if chosen else ()):
             if feature_id in chosen or self._roles.labels[column] in chosen:
                 numeric[column] = False
+        undeclared = numeric.copy()
+        self._comma = np.zeros(len(numeric), bool)
         parser = self._choose_range(numeric)
         for number, line in lines:
             fields, values = parser.parse(number, line)
@@ -94,14 +94,23 @@ class TextTable:
             if texts:
                 numeric[texts] = False
                 parser = self._choose_range(numeric)
+        texts = np.flatnonzero(undeclared & ~numeric).tolist()
+        if texts and self._layout.delimiter != ",":
+            rows = (split_fields(line, self._layout.delimiter) for _, line in lines)
+            commas = find_comma_columns(rows, texts, np.flatnonzero(numeric).tolist())
+            self._comma[commas] = numeric[commas] = True
+            parser = self._choose_range(numeric)
         categorical = [i for i, column in enumerate(self._features) if not numeric[column]]
         self._categories = {i: Categories(self._name(i)) for i in categorical}
+        return parser
 
     def _choose_range(self, numeric: np.ndarray) -> LineParser:
         """The longest run of numeric columns is parsed at once, the others one by one."""
-        self._first, self._stop = _longest_run(numeric)
+        runs = [_longest_run(numeric & self._comma), _longest_run(numeric & ~self._comma)]
+        self._first, self._stop = max(runs, key=lambda run: run[1] - run[0])
         self._others = [*range(self._first), *range(self._stop, len(numeric))]
-        return LineParser(self._path, self._layout, self._first, self._stop)
+        comma = bool(self._comma[self._first : self._stop].any())
+        return LineParser(self._path, self._layout, self._first, self._stop, comma)
 
     def _name(self, feature_id: int) -> str:
         return self._roles.labels[int(self._features[feature_id])]
@@ -119,13 +128,12 @@ class TextTable:
         with warnings.catch_warnings():
             # numpy before 2.3 warns where later ones raise.
             warnings.simplefilter("error", DeprecationWarning)
-            self._decide_types(sample)
-            self._fill(itertools.chain(_drain(sample), lines))
+            parser = self._decide_types(sample)
+            self._fill(parser, itertools.chain(_drain(sample), lines))
         if self._spill.n_samples == 0:
             raise SourceError(f"{self._path} has a header and no samples.")
 
-    def _fill(self, lines: Iterator[tuple[int, str]]) -> None:
-        parser = LineParser(self._path, self._layout, self._first, self._stop)
+    def _fill(self, parser: LineParser, lines: Iterator[tuple[int, str]]) -> None:
         n_rows = max(1, self._mem // 4 // (8 * max(1, self.n_features)))
         band = np.empty((min(n_rows, 1 << 16), self.n_features))
         ids: list[str] = []
@@ -167,13 +175,14 @@ class TextTable:
         categories = self._categories.get(feature_id)
         if categories is not None:
             return categories.number(text, number)
-        if not is_number(text):
+        comma = bool(self._comma[self._features[feature_id]])
+        if not is_number(text, comma):
             name = self._name(feature_id)
             raise SourceError(
                 f"{self._path}, line {number}: {text.strip()!r} in the numeric column {name!r} is "
                 f"not a number; correct it, or declare the column with categorical=[{name!r}]."
             )
-        return parse_number(text)
+        return parse_number(text, comma)
 
     # -- as a Source ------------------------------------------------------------------------------
 
@@ -197,7 +206,7 @@ class TextTable:
         return out
 
     def column(self, name: str) -> Any:
-        return parse_texts(self._target_texts[name])
+        return parse_texts(self._target_texts[name], self._layout.delimiter)
 
     def close(self) -> None:
         self._spill.close()
@@ -223,8 +232,9 @@ def read_text_columns(path: Path, wanted: Wanted, feature_ids: np.ndarray) -> np
     """Values (k, n_samples) of numeric features of a table, in one pass and without its rest."""
     layout = read_layout(path)
     columns = assign_roles(path, layout, wanted).features[feature_ids]
+    comma = layout.delimiter != ","  # in columns of numbers every comma is a decimal one
     rows = []
     for _, line in read_lines(path, skip=0 if layout.header is None else 1):
         fields = split_fields(line, layout.delimiter)
-        rows.append([parse_number(fields[column]) for column in columns])
+        rows.append([parse_number(fields[column], comma) for column in columns])
     return np.array(rows, np.float64).T

@@ -13,8 +13,10 @@ import numpy as np
 
 from srs.errors import SourceError
 from srs.ingest.block import Wanted
-from srs.ingest.lines import ID_HEADERS, TextLayout, is_number
-from srs.ingest.target import MISSING_TEXTS, number_text
+from srs.ingest.fields import MISSING_TEXTS, is_number
+from srs.ingest.lines import ID_HEADERS, TextLayout
+from srs.ingest.recategorise import say_what_to_do
+from srs.ingest.target import number_text
 from srs.store.layout import MAX_LEVELS
 
 
@@ -37,7 +39,7 @@ class Categories:
             raise SourceError(
                 f"the feature {self._name!r} has more than {MAX_LEVELS} categories (number "
                 f"{MAX_LEVELS + 1} is {text!r} in line {line}) and at most {MAX_LEVELS} can be "
-                f"stored: merge rare ones, leave the column out, or make it numeric."
+                f"stored: {say_what_to_do([*self._numbers, text])}."
             )
         return self._numbers.setdefault(text, len(self._numbers))
 

@@ -11,12 +11,11 @@ import numpy as np
 
 from srs.errors import SourceError
 from srs.ingest.block import ColumnBlock, Wanted, read_from_blocks
+from srs.ingest.fields import parse_numbers
 from srs.ingest.lines import (
     LineParser,
     TextLayout,
     describe,
-    is_number,
-    parse_number,
     read_lines,
     split_fields,
 )  # fmt: skip
@@ -73,8 +72,9 @@ class TextRows:
             out[:] = values
             return None
         texts = split_fields(line, self._layout.delimiter)[self._named :]
-        if not declared and all(map(is_number, texts)):
-            out[:] = [parse_number(text) for text in texts]
+        numbers = None if declared else parse_numbers(texts, self._layout.delimiter)
+        if numbers is not None:
+            out[:] = numbers
             return None
         categories = Categories(name)
         out[:] = [categories.number(text, number) for text in texts]

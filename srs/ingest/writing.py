@@ -70,11 +70,11 @@ def write_store(
     with contextlib.closing(open_source(source, wanted)) as whole:
         _override(whole, names, sample_ids)
         opened, targets = join_targets(whole, target, table_of_samples, covariates, task)
-        tally = Tally([*opened.notices, *describe_names(opened, targets)])
         plan = plan_ingest(opened, path is None, allowed_mem)
         if keep_values is None:
             keep_values = path is not None and "path" not in opened.record
         prepare = Recategoriser(opened, wanted.categorical)
+        tally = Tally([*opened.notices, *describe_names(opened, targets)], prepare.ids)
         writer = StoreWriter(
             destination, opened.n_samples, opened.n_features, plan.writer_mem, overwrite
         )
@@ -87,7 +87,7 @@ def write_store(
             kept = _values(opened, prepare, plan.block_features) if keep_values else None
             root = writer.finish(
                 kinds=encoded.kinds, n_levels=encoded.n_levels, labels=encoded.labels,
-                source=opened.record, notices=tally.sentences(opened.names),
+                source=opened.record, notices=tally.sentences(opened),
                 srs_version=version("srs"), values=kept,
             )  # fmt: skip
     return open_store(root) if isinstance(root, Path) else open_root(root)

@@ -59,6 +59,13 @@ def test_samples_are_matched_by_id(kind, table, tmp_path):
     assert "'case' is missing in 1 sample, which was left out; the first is 's9'" in said
 
 
+def test_a_table_with_decimal_commas(table, tmp_path):
+    table.to_csv(tmp_path / "t.csv", sep=";", decimal=",", index_label="id", na_rep="NA")
+    store = ingest(X, sample_ids=IDS, table=tmp_path / "t.csv", target="age")
+    kept = [i for i in range(N) if i not in (1, 2, 3, 8)]
+    assert store.target().values.tolist() == [i + 30.5 for i in kept]
+
+
 def test_covariates_can_be_pinned(table):
     store = ingest(X, sample_ids=IDS, table=table, target="case", covariates=["age"])
     result = srs.select(store, pinned=["age"], max_trees=20)

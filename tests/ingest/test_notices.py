@@ -2,7 +2,9 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from srs.errors import SourceError
 from srs.ingest import ingest
 
 
@@ -54,3 +56,39 @@ def test_one_constant_feature_is_singular():
     assert notices(np.array([[1.0, 2.0], [1.0, 3.0]])) == (
         "1 feature is constant, the first is 'f0'.",
     )
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv", "rows", "parquet"])
+def test_numbers_with_a_few_texts_are_noticed(kind, tmp_path):
+    frame = pd.DataFrame({name: [f"{i / 8}" for i in range(40)] for name in "abcd"})
+    frame.loc[[5, 9], "b"], frame.loc[2, "c"] = "#DIV/0!", "<5"
+    frame.loc[:5, "d"] = "low"  # too many to be slips
+    frame = frame.rename(index="s{}".format)
+    options = {}
+    if kind == "csv":
+        frame.to_csv(tmp_path / "t.csv")
+    elif kind == "rows":
+        frame.T.to_csv(tmp_path / "t.csv")
+        options = {"orientation": "features"}
+    elif kind == "parquet":
+        frame.to_parquet(tmp_path / "t.parquet")
+    if kind != "frame":
+        frame = tmp_path / ("t.parquet" if kind == "parquet" else "t.csv")
+    store = ingest(frame, target=np.arange(40) % 2, **options)
+    text_numbers = kind in ("frame", "parquet")  # where numbers as text are the user's own choice
+    assert store.kinds.tolist() == [2 if text_numbers else 0, 2, 2, 2]
+    assert store.manifest.notices == (
+        "2 features are taken for categories though nearly all values are numbers, the first is "
+        "'b', because of '#DIV/0!' in sample 's5': write NA for what is missing, or declare the "
+        "feature categorical.",
+    )
+    declared = ingest(frame, target=np.arange(40) % 2, categorical=["b", "c"], **options)
+    assert declared.manifest.notices == ()
+
+
+def test_too_many_numbers_with_a_text(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,.\n" + "".join(f"1,{i}.5\n" for i in range(400)))
+    frame = pd.read_csv(tmp_path / "t.csv", dtype=str)
+    for source in (tmp_path / "t.csv", frame[["b"]]):
+        with pytest.raises(SourceError, match=r"would be numbers but for '\.'; correct it, or wri"):
+            ingest(source)

@@ -57,6 +57,21 @@ def test_target_in_a_text_file(texts, labels, header, tmp_path):
     assert target.values[:2].tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("header", ["", "outcome\n"])
+def test_a_blank_line_inside_a_target_is_a_missing_value(header, tmp_path):
+    texts = ["0", "1"] * 20
+    texts[13] = ""
+    (tmp_path / "y.csv").write_text(header + "\n".join(texts) + "\n\n\n")
+    with pytest.raises(ValueError, match="missing in 1 samples, the first is row 13"):
+        target_of(tmp_path / "y.csv")
+
+
+def test_a_target_that_is_not_utf8(tmp_path):
+    (tmp_path / "y.csv").write_text("u\nv\n" * 20, encoding="utf-16")
+    with pytest.raises(ValueError, match=r"y\.csv is not text in UTF-8: save it as UTF-8"):
+        target_of(tmp_path / "y.csv")
+
+
 def test_target_in_an_npy_file(tmp_path):
     np.save(tmp_path / "y.npy", np.arange(40) / 3)
     assert target_of(tmp_path / "y.npy").values[3] == 1.0

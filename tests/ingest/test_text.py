@@ -14,7 +14,7 @@ def fingerprint(values, **options):
     return ingest(values, **options).fingerprint
 
 
-@pytest.mark.parametrize("marker", ["", "NA", "NaN", "nan", "null", "NULL", "None", "?", "N/A"])
+@pytest.mark.parametrize("marker", ["", "NA", "nan", "NULL", "?", "<NA>", "#N/A", "n/a", "na"])
 @pytest.mark.parametrize("delimiter", [",", "\t", ";"])
 def test_missing_markers(marker, delimiter, tmp_path):
     lines = ["a,b", "1,5.5", f"2,{marker}", "3.5,-1e3", ""]
@@ -111,3 +111,61 @@ def test_wide_lines(marker, tmp_path):
     assert store.n_features == n_features
     assert store.n_levels[-1] == (2 if marker == "0.25" else 1)
     assert "19999 features are constant, the first is 'c0'." in store.manifest.notices
+
+
+# -- decimal commas ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def measured():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(40, 5)).round(3), columns=[*"abcde"])
+    frame.loc[3, "b"] = np.nan
+    frame["count"] = np.arange(40) % 3
+    frame["who"] = [f"Doe, {'xyz'[i % 3]}" for i in range(40)]
+    frame["outcome"] = rng.normal(size=40).round(3)
+    return frame
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_decimal_commas_are_numbers(delimiter, measured, tmp_path):
+    measured.to_csv(tmp_path / "t.csv", sep=delimiter, decimal=",", index=False)
+    store = ingest(tmp_path / "t.csv", tmp_path / "s.zarr", target="outcome")
+    assert store.kinds.tolist() == [0, 0, 0, 0, 0, 0, 2]
+    assert store.fingerprint == fingerprint(measured, target="outcome")
+    np.testing.assert_array_equal(store.target().values, measured["outcome"])
+    np.testing.assert_array_equal(read_values(store, [4, 1, 5]), measured[["e", "b", "count"]])
+
+
+def test_decimal_commas_without_a_header_and_by_features(measured, tmp_path):
+    numbers = measured[[*"abcde"]]
+    numbers.to_csv(tmp_path / "t.csv", sep=";", decimal=",", index=False, header=False)
+    assert ingest(tmp_path / "t.csv").fingerprint == fingerprint(numbers.to_numpy())
+    numbers.T.to_csv(tmp_path / "f.csv", sep=";", decimal=",")
+    store = ingest(tmp_path / "f.csv", tmp_path / "s.zarr", orientation="features")
+    np.testing.assert_array_equal(read_values(store, range(5)), numbers)
+
+
+def test_whole_numbers_of_the_first_lines_may_have_commas_later(tmp_path):
+    (tmp_path / "t.csv").write_text("a;b\n" + "0;0,5\n1;2\n" * 600 + "2,5;1\n")
+    store = ingest(tmp_path / "t.csv", tmp_path / "s.zarr")
+    assert read_values(store, [0, 1])[-1].tolist() == [2.5, 1]
+
+
+def test_commas_among_points_are_not_decimal(tmp_path):
+    lines = [f"{i}.5;{i},5" for i in range(30)]
+    lines[7] = "1,234;7,5"
+    (tmp_path / "t.csv").write_text("a;b\n" + "\n".join(lines) + "\n")
+    store = ingest(tmp_path / "t.csv", target=np.arange(30) % 2)
+    assert store.kinds.tolist() == [2, 0]
+    assert store.manifest.notices == (
+        "1 feature is taken for categories though nearly all values are numbers, the first is "
+        "'a', because of '1,234' in row 7 (from 0): write NA for what is missing, or declare the "
+        "feature categorical.",
+    )
+    (tmp_path / "t.csv").write_text("a;b\n" + "1.5;2,5\n" * 1100 + "1,234;2,5\n")
+    with pytest.raises(ValueError, match="line 1102: '1,234' in the numeric column 'a'"):
+        ingest(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("a;b\n" + "1.5;2,5\n" * 1100 + "2;1.234,5\n")
+    with pytest.raises(ValueError, match=r"line 1102: '1\.234,5' in the numeric column 'b'"):
+        ingest(tmp_path / "t.csv")
