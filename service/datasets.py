@@ -80,7 +80,7 @@ class Library:
             "target_column": target["column"], "memory": source["memory"],
             "memory_bytes": parse_memory(source["memory"]),
             "orientation": source["orientation"], "target_task": source["task"],
-            "categorical": source["categorical"],
+            "categorical": source["categorical"], "id_column": source.get("id_column"),
         }  # fmt: skip
 
     def limits(self) -> dict[str, Any]:

@@ -207,7 +207,8 @@ def run_ingest(task: Task, teller: Teller) -> dict[str, Any]:
         store = srs.ingest(
             source, location, target=target, memory=task["memory"],
             orientation=task["orientation"], task=task["target_task"],
-            categorical=task["categorical"], overwrite=True, on_progress=on_progress,
+            categorical=task["categorical"], id_column=task["id_column"], overwrite=True,
+            on_progress=on_progress,
         )  # fmt: skip
     if store.n_features > task["limits"]["max_features"]:
         raise Invalid(f"the source has {store.n_features} features, more than are allowed.")

@@ -159,7 +159,8 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             # Data frames keep their categories; scikit-learn would turn them into objects.
             _check_feature_names(self, X, reset=True)
             self.n_features_in_ = X.shape[1]
-            return ingest(X, path, target=self._targets(y, sample_columns)), None
+            targets = self._targets(y, sample_columns)
+            return ingest(X, path, target=targets, id_column=""), None  # all columns are features
         X, y = validate_data(
             self, X, y, dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2
         )

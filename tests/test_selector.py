@@ -49,6 +49,12 @@ def test_in_a_pipeline_with_names_and_set_output():
     assert model.score(X, y) > 0.95
 
 
+def test_every_column_of_a_frame_is_a_feature():
+    X, y = planted()
+    frame = pd.DataFrame(X[:, :6], columns=["a", "id", "b", "c", "d", "e"]).assign(id=range(300))
+    assert SRSSelector(random_state=3).fit(frame, y).support_.shape == (6,)
+
+
 def test_pickling_cloning_and_threads():
     X, y = planted()
     selector = SRSSelector(random_state=3, n_jobs=-1).fit(X, y)

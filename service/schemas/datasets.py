@@ -65,6 +65,10 @@ class SourceRequest(Request):
         None, description="of the target; by default decided by its values"
     )
     categorical: list[Label] = Field([], max_length=10_000, description="columns of categories")
+    id_column: Label | None = Field(
+        None, description="column of the source that holds the sample ids; by default found by its "
+        "name",
+    )  # fmt: skip
     memory: Memory = Field("1GB", description="what the ingest may hold")
 
 

@@ -98,6 +98,14 @@ def ingest(
         Path | None,
         typer.Option(metavar="FILE", help="Image whose voxels other than 0 are the features."),
     ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Column of SOURCE or --table that holds the sample ids. Default: found by its "
+            "name, as sample_id; '' for none.",
+        ),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a feature store at STORE.")
     ] = False,
@@ -128,7 +136,7 @@ def ingest(
                 orientation=orientation,
                 names=None if names is None else read_names(names),
                 sample_ids=None if sample_ids is None else read_names(sample_ids), table=table,
-                covariates=covariate or (), dataset=dataset, mask=mask,
+                covariates=covariate or (), dataset=dataset, mask=mask, id_column=id_column,
                 categorical=categorical or (), task=task, overwrite=overwrite,
                 on_progress=lambda done, n: show(
                     *progress.describe_ingest(done, n, monotonic() - started)

@@ -84,27 +84,27 @@ class Datasets:
     def upload(
         self, path: str | os.PathLike[str], target: str | os.PathLike[str] | None = None, *,
         name: str | None = None, orientation: str = "samples", task: str | None = None,
-        categorical: Sequence[str] = (), memory: str = "1GB",
+        categorical: Sequence[str] = (), id_column: str | None = None, memory: str = "1GB",
     ) -> Dataset:  # fmt: skip
         """Send a file; the service makes a feature store of it, as `srs.ingest` does.
 
         path         .npy, .csv, .tsv, .txt (also .gz) or .parquet
         target       name of a column, or a file of one value a sample
         name         what to call the dataset; None: as the file
-        orientation, task, categorical, memory   as of `srs.ingest`
+        orientation, task, categorical, id_column, memory   as of `srs.ingest`
 
         Returns when the file has arrived; `Dataset.wait` waits for the store.
         """
         file = Path(path)
         return self._ingest(
             name or file.name, self._send(file), self._target(target), orientation=orientation,
-            task=task, categorical=list(categorical), memory=memory,
+            task=task, categorical=list(categorical), id_column=id_column, memory=memory,
         )  # fmt: skip
 
     def ingest(
         self, source: str, target: str | None = None, *, name: str | None = None,
         orientation: str = "samples", task: str | None = None, categorical: Sequence[str] = (),
-        memory: str = "1GB",
+        id_column: str | None = None, memory: str = "1GB",
     ) -> Dataset:  # fmt: skip
         """Let the service make a feature store of a file that it can read itself.
 
@@ -118,7 +118,7 @@ class Datasets:
             wanted = {"file": _place(target)} if is_file else {"column": target}
         return self._ingest(
             name or _last(source), _place(source), wanted, orientation=orientation, task=task,
-            categorical=list(categorical), memory=memory,
+            categorical=list(categorical), id_column=id_column, memory=memory,
         )  # fmt: skip
 
     def _ingest(

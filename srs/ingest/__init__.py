@@ -32,6 +32,7 @@ def ingest(
     covariates: Sequence[str] = (),
     dataset: str | None = None,
     mask: str | os.PathLike[str] | None = None,
+    id_column: str | None = None,
     overwrite: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> FeatureStore:
@@ -55,6 +56,8 @@ def ingest(
     dataset      which array of a file with several: "layers/counts" of an AnnData file, a path in
                  an HDF5 file or zarr group, a variable of a MATLAB file
     mask         NIfTI image whose voxels other than 0 are the features of images
+    id_column    column of the source or of `table` that holds the sample ids, which are no
+                 feature; None: found by its name, as "sample_id"; "": none, only names of rows
     overwrite    replace a feature store at `path`
     on_progress  called with the number of features done and the number of all
 
@@ -67,6 +70,6 @@ def ingest(
     return write_store(
         source, path, target=target, memory=memory, orientation=orientation, names=names,
         sample_ids=sample_ids, categorical=categorical, task=task, keep_values=keep_values,
-        table=table, covariates=covariates, dataset=dataset, mask=mask, overwrite=overwrite,
-        on_progress=on_progress,
+        table=table, covariates=covariates, dataset=dataset, mask=mask, id_column=id_column,
+        overwrite=overwrite, on_progress=on_progress,
     )  # fmt: skip

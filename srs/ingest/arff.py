@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from srs.errors import SourceError
@@ -24,12 +23,17 @@ NUMBERS = ("numeric", "real", "integer")
 def open_arff(path: Path, wanted: Wanted) -> Source:
     if wanted.orientation != "samples":
         raise SourceError(f"a line of {path} is a sample: leave out the orientation.")
-    lines = _lines(path)
-    names, categorical = _read_header(path, lines)
+    names, categorical = _read_header(path, _lines(path))
     layout = TextLayout(",", tuple(names), len(names))
-    chosen = wanted.categorical | {name for name in categorical if name not in wanted.columns}
-    table = TextTable(path, layout, replace(wanted, categorical=chosen), _plain(path, lines))
+
+    def read_samples() -> Iterator[tuple[int, str]]:
+        lines = _lines(path)
+        _read_header(path, lines)
+        return _plain(path, lines)
+
+    table = TextTable(path, layout, wanted, read_samples, categorical)
     table.record = file_record("arff", path, wanted) | {"targets": list(wanted.columns)}
+    table.record |= table.chosen
     return table
 
 

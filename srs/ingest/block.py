@@ -63,6 +63,7 @@ class Wanted:
     folder       where temporary files go
     dataset      which array of a file with several, as "layers/counts"; None: its own choice
     mask         image whose voxels other than 0 are the features of images; None: all voxels
+    id_column    column of a table that holds the sample ids; None: found by its name; "": none
     """
 
     orientation: str
@@ -72,6 +73,7 @@ class Wanted:
     folder: Path
     dataset: str | None = None
     mask: Path | None = None
+    id_column: str | None = None
 
 
 def numeric_block(first: int, values: Values) -> ColumnBlock:
@@ -139,6 +141,15 @@ def check_orientation(orientation: str) -> None:
     if orientation not in ("samples", "features"):
         raise SourceError(
             f"orientation is {orientation!r}; it must be 'samples' or 'features', what a row is."
+        )
+
+
+def check_features(path: Path, n_found: int, n_features: int) -> None:
+    """SourceError if a source that is read again has not the features that a store has of it."""
+    if n_found != n_features:
+        raise SourceError(
+            f"{path} has {n_found} features now and had {n_features} when the store was made, by "
+            f"an earlier version that took other columns for features: ingest again."
         )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from srs.ingest.block import ColumnBlock, Values
 from srs.ingest.encode import Coded, encode_dosages, encode_into
-from srs.ingest.notices import Tally
+from srs.ingest.notices import Tally, find_counting
 from srs.ingest.plan import PIECE_BYTES
 from srs.ingest.sparse_values import SparseValues
 from srs.ingest.transpose import feature_major
@@ -75,11 +75,16 @@ class Encoder:
             piece = slice(start, min(start + step, n_features))
             coded = Coded.empty(piece.stop - start, n_samples)
             kinds = block.kinds[piece]
+            counting = np.zeros(0, np.int64)
             if not _encode_sparse(block.values, piece, kinds, coded):
-                _encode_piece(block.values[piece], kinds, coded)
+                values = block.values[piece]
+                _encode_piece(values, kinds, coded)
+                counting = find_counting(values)
+                counting = counting[kinds[counting] == NUMERIC]
+                del values
             n_levels[piece] = coded.n_levels
             first = block.first + start
-            tally.count(first, coded, block.labels)
+            tally.count(first, coded, block.labels, counting)
             named = None if names is None else names[first : first + len(coded.codes)]
             return Piece(first, coded.codes, look_at(coded.codes, named, coded.n_ranked))
 

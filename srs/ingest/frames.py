@@ -6,6 +6,7 @@ Frames of one numeric dtype are matrices and are cut in blocks; others go column
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from srs.errors import SourceError
 from srs.ingest.arrays import check_shape
 from srs.ingest.block import SMALL_DTYPES, ColumnBlock, Source, Wanted, small_block
 from srs.ingest.columns import Column, parse_column
+from srs.ingest.ids import FrameIds, find_ids
 from srs.ingest.matrix import MatrixSource
 from srs.store.layout import Annotation
 
@@ -103,11 +105,16 @@ class TableSource:
 def open_frame(frame: pd.DataFrame, wanted: Wanted) -> Source:
     check_shape(frame.shape, "the DataFrame")
     if wanted.orientation == "features":
-        frame = frame.T.infer_objects()
+        frame, wanted = frame.T.infer_objects(), replace(wanted, id_column="")
     labels = [str(label) for label in frame.columns]
-    columns = np.array([i for i, c in enumerate(labels) if c not in wanted.columns], np.int64)
+    ids = FrameIds(frame)
+    found = find_ids(labels, ids.index, ids.counted, wanted, ids.read)
+    other = [i for i, label in enumerate(labels) if label in wanted.columns]
+    left = {found.place, ids.index, *other}
+    columns = np.array([i for i in range(len(labels)) if i not in left], np.int64)
     names = _names(frame.columns[columns])
-    record = {"kind": "frame", "orientation": wanted.orientation}
+    id_column = None if found.place is None else ids.name(found.place)
+    record = {"kind": "frame", "orientation": wanted.orientation, "id_column": id_column}
     dtypes = frame.dtypes.iloc[columns]
 
     def targets(name: str) -> pd.Series[Any]:
@@ -123,9 +130,7 @@ def open_frame(frame: pd.DataFrame, wanted: Wanted) -> Source:
                                       if names is not None else f"f{i}") for i in ids),
             targets, _common_dtype(dtypes), record,
         )  # fmt: skip
-    source.names = names
-    if not (isinstance(frame.index, pd.RangeIndex) and frame.index.equals(_range(frame.index))):
-        source.sample_ids = [str(label) for label in frame.index]
+    source.names, source.sample_ids, source.notices = names, found.values, found.notices
     return source
 
 
@@ -140,10 +145,6 @@ def _common_dtype(dtypes: pd.Series[Any]) -> np.dtype[Any]:
         for dtype in dtypes.unique()
     )
     return np.dtype(np.float32 if small else np.float64)
-
-
-def _range(index: pd.Index[Any]) -> pd.RangeIndex:
-    return pd.RangeIndex(len(index))
 
 
 def _names(columns: pd.Index[Any]) -> list[str] | None:

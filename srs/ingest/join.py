@@ -109,11 +109,12 @@ def join(
     """
     keep = np.ones(source.n_samples, bool)
     notices: list[str] = []
-    rows = np.empty(0, np.int64)
+    rows, by = np.empty(0, np.int64), ""
     if table is not None:
         rows = match(source, table)
         keep &= rows >= 0
-        notices += _account(source, table, rows)
+        by = table.choose_key(source.sample_ids or ())
+        notices += _account(source, table, by, rows)
     for name, values in columns.items():
         missing = keep & pd.isna(pd.Series(values)).to_numpy(bool)
         if missing.any() and not missing.all():
@@ -132,7 +133,7 @@ def join(
     if table is not None:
         inside = rows[keep]
         found = [(name, *table.feature(name, inside)) for name in covariates]
-        record |= {"table": dict(table.record), "covariates": list(covariates)}
+        record |= {"table": {**table.record, "id_column": by}, "covariates": list(covariates)}
     return JoinedSource(source, kept, found, record, notices)
 
 
@@ -144,27 +145,33 @@ def match(source: Source, table: SampleTable) -> np.ndarray:
         )
     rows = table.rows_of(source.sample_ids)
     if not (rows >= 0).any():
-        first = table.ids[0] if table.ids else "none"
+        name, ids = next(iter(table.keys.items()))
         raise SourceError(
             f"no sample of the source is in {table.where}: the first sample is "
-            f"{source.sample_ids[0]!r} and the first row {first!r}."
+            f"{source.sample_ids[0]!r} and the first row {ids[0] if ids else 'none'!r}, by "
+            f"{_say_key(name)}; name the column of ids with --id-column if it is another."
         )
     return rows
 
 
-def _account(source: Source, table: SampleTable, rows: np.ndarray) -> list[str]:
-    """One sentence for samples without a row, one for rows without a sample."""
-    said = []
+def _say_key(name: str) -> str:
+    return f"its column {name!r}" if name else "the names of its rows"
+
+
+def _account(source: Source, table: SampleTable, by: str, rows: np.ndarray) -> list[str]:
+    """One sentence for what was joined by, for samples without a row, for rows without a sample."""
+    said = [f"{table.where} was joined by {_say_key(by)}."]
     without = np.flatnonzero(rows < 0)
     if len(without):
         said.append(
             f"{len(without)} of {len(rows)} samples have no row in {table.where} and were left "
             f"out; the first is {_sample(source, int(without[0]))!r}."
         )
-    used = np.zeros(len(table.ids), bool)
+    ids = table.keys[by]
+    used = np.zeros(len(ids), bool)
     used[rows[rows >= 0]] = True
     if not used.all():
-        first = table.ids[int((~used).argmax())]
+        first = ids[int((~used).argmax())]
         said.append(
             f"{int((~used).sum())} of {len(used)} rows of {table.where} belong to no sample; the "
             f"first is {first!r}."

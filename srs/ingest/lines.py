@@ -18,8 +18,6 @@ from srs.errors import SourceError
 from srs.ingest.block import Wanted
 from srs.ingest.fields import MARKED_TEXTS, parse_numbers
 
-ID_HEADERS = frozenset(("", "id", "sample", "sample_id", "index"))
-
 
 @dataclass(frozen=True)
 class TextLayout:
@@ -28,12 +26,14 @@ class TextLayout:
     delimiter   between fields
     header      fields of the header; None if the first line is data
     n_columns   fields of each line
+    counted     whether the first field after the header is a whole number
     notices     one sentence for each oddity
     """
 
     delimiter: str
     header: tuple[str, ...] | None
     n_columns: int
+    counted: bool = False
     notices: tuple[str, ...] = ()
 
 
@@ -89,12 +89,12 @@ def read_layout(path: Path) -> TextLayout:
     numbers = fields[0] != "" and parse_numbers(fields, delimiter) is not None
     if numbers and not _counts(fields):
         notice = f"the first line of {path.name} is all numbers and was read as data."
-        return TextLayout(delimiter, None, len(fields), (notice,))
-    n_columns = len(fields)
-    if second is not None and len(split_fields(second[1], delimiter)) == n_columns + 1:
+        return TextLayout(delimiter, None, len(fields), notices=(notice,))
+    after = [] if second is None else split_fields(second[1], delimiter)
+    if len(after) == len(fields) + 1:
         fields = ["", *fields]  # R leaves out the name of the column of row names
-        n_columns += 1
-    return TextLayout(delimiter, tuple(fields), n_columns)
+    counted = bool(after) and after[0].strip().isdecimal()
+    return TextLayout(delimiter, tuple(fields), len(fields), counted)
 
 
 def _find_delimiter(path: Path, line: str) -> str:

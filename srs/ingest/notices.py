@@ -28,11 +28,15 @@ class Tally:
         self._n_infinite = 0
         self._odd_text = "", 0  # of the first feature that has one: the text, its first sample
 
-    def count(self, first: int, coded: Coded, labels: Mapping[int, tuple[str, ...]]) -> None:
+    def count(
+        self, first: int, coded: Coded, labels: Mapping[int, tuple[str, ...]], counting: np.ndarray
+    ) -> None:
         """Look at some encoded features, the first of which has the id `first`.
 
-        labels  feature id -> labels of its categories, of these features and others
+        labels    feature id -> labels of its categories, of these features and others
+        counting  which of these features are numbers that only count samples
         """
+        self._add("ids", first, counting)
         self._add("empty", first, np.flatnonzero(coded.n_levels == 0))
         single = np.flatnonzero(coded.n_levels == 1)
         whole = single[~(coded.codes[single] == MISSING).any(axis=1)]
@@ -45,15 +49,18 @@ class Tally:
         for at, codes in enumerate(coded.codes if labels else ()):
             known = labels.get(first + at, ())
             if len(known) > MANY_NUMBERS and first + at not in self._declared:
-                self._look_for_text(first + at, codes, known)
+                self._look_at_labels(first + at, codes, known)
 
-    def _look_for_text(self, feature_id: int, codes: np.ndarray, labels: tuple[str, ...]) -> None:
-        """Count a feature of categories that would be numbers but for a few texts."""
+    def _look_at_labels(self, feature_id: int, codes: np.ndarray, labels: tuple[str, ...]) -> None:
+        """Count a feature of categories that would be numbers but for a few texts, or are ids."""
         n_each = np.bincount(codes[codes != MISSING], minlength=len(labels)).tolist()
         odd = find_odd_text(dict(zip(labels, n_each, strict=True)))
+        here = np.zeros(1, np.int64)
         if odd is None:
+            if len(labels) == len(codes) and not (codes == MISSING).any():
+                self._add("ids", feature_id, here)
             return
-        self._add("mixed", feature_id, np.zeros(1, np.int64))
+        self._add("mixed", feature_id, here)
         with self._lock:
             if self._found["mixed"][1] == feature_id:
                 row = int((codes == labels.index(odd)).argmax())
@@ -83,6 +90,10 @@ class Tally:
                 f", because of {odd!r} in {where}: write NA for what is missing, or declare the "
                 f"feature categorical",
             ),
+            "ids": (
+                "like ids, another text or the next number in every sample",
+                ": name it with --id-column if it is, or leave it out",
+            ),
         }
         sentences = list(self._before)
         for oddity, (text, more) in texts.items():
@@ -92,6 +103,21 @@ class Tally:
                 name = f"f{first}" if source.names is None else source.names[first]
                 sentences.append(f"{subject} {text}, the first is {name!r}{more}.")
         return sentences
+
+
+def find_counting(values: np.ndarray) -> np.ndarray:
+    """Which of the features (k, n_samples) are whole numbers that count the samples.
+
+    >>> find_counting(np.array([np.arange(1, 21), np.arange(20) * 2.0]))
+    array([0])
+    """
+    n_samples = values.shape[1]
+    if n_samples <= MANY_NUMBERS or values.dtype == np.int8:
+        return np.zeros(0, np.int64)
+    with np.errstate(invalid="ignore"):
+        rise = values[:, [1, -1]] - values[:, [0, 0]]
+    likely = np.flatnonzero((rise == [1, n_samples - 1]).all(axis=1) & (values[:, 0] % 1 == 0))
+    return np.array([i for i in likely if (np.diff(values[i]) == 1).all()], np.int64)
 
 
 def describe_names(source: Source, targets: Sequence[Target]) -> list[str]:

@@ -19,6 +19,7 @@ from srs.ingest.arrow_files import ColumnFile, IpcFile, ParquetFiles
 from srs.ingest.block import ColumnBlock, Source, Wanted, read_from_blocks
 from srs.ingest.columns import Column, parse_column
 from srs.ingest.frames import TableSource
+from srs.ingest.ids import FoundIds, find_ids, id_texts, is_unnamed
 from srs.store.layout import NUMERIC, Annotation
 
 HELD = 24  # arrow's column, its decoded pages, and the pandas copy, for each value
@@ -33,7 +34,8 @@ def open_parquet(path: Path, wanted: Wanted) -> Source:
         raise SourceError(f"the folder {path} has no .parquet file.")
     source = _open(ParquetFiles(paths), path, wanted)
     if any("=" in part for one in paths for part in one.relative_to(path).parts[:-1]):
-        source.notices = ["folders named key=value are no columns: only files were read."]
+        notice = "folders named key=value are no columns: only files were read."
+        source.notices = [*source.notices, notice]
     return source
 
 
@@ -81,21 +83,39 @@ class ParquetTable(TableSource):
     ) -> None:
         self._file, self._path = file, path
         schema = file.schema
-        index = _index_columns(schema)
-        skipped = {*index, *wanted.columns}
-        features = [name for name in schema.names if name not in skipped]
-        if len(set(features)) != len(features):
+        if len(set(schema.names)) != len(schema.names):
             raise SourceError(f"{path} has columns of equal names, which cannot be told apart.")
+        rows = self._row_names()
+        found = self._find_ids(rows, wanted)
+        id_column = None if found.place is None else schema.names[found.place]
+        skipped = {*rows, *wanted.columns, id_column}
+        features = [name for name in schema.names if name not in skipped]
         small = all(_is_small(schema.field(name).type) for name in features)
         super().__init__(
             (file.n_rows, len(features)), features, self._fetch_columns,
-            self._fetch_target, np.dtype(np.float32 if small else np.float64), record,
+            self._fetch_target, np.dtype(np.float32 if small else np.float64),
+            {**record, "id_column": id_column},
         )  # fmt: skip
         self.in_memory = False
         self.held = HELD + self.dtype.itemsize
         self._features = features
-        if index and index[0] in schema.names:
-            self.sample_ids = [str(v) for v in self._series(index[0])]
+        self.sample_ids, self.notices = found.values, found.notices
+
+    def _row_names(self) -> list[str]:
+        """Columns that hold names of rows: of pandas' index, or the first if it has no name."""
+        names = self._file.schema.names
+        index = [name for name in _index_columns(self._file.schema) if name in names]
+        return index or [name for name in names[:1] if is_unnamed(name)]
+
+    def _find_ids(self, rows: list[str], wanted: Wanted) -> FoundIds:
+        schema = self._file.schema
+        index = schema.names.index(rows[0]) if rows else None
+        counted = bool(rows) and is_unnamed(rows[0]) and pa.types.is_integer(schema.types[index])
+
+        def read(place: int) -> list[str]:
+            return id_texts(self._series(schema.names[place]))
+
+        return find_ids(schema.names, index, counted, wanted, read)
 
     def _fetch_columns(self, ids: np.ndarray) -> Iterator[Column]:
         names = [self._features[i] for i in ids]

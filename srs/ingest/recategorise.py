@@ -9,6 +9,7 @@ import numpy as np
 from srs.errors import SourceError
 from srs.ingest.block import ColumnBlock, Source, float_values
 from srs.ingest.fields import find_odd_text
+from srs.ingest.ids import find_named
 from srs.ingest.target import number_text
 from srs.store.layout import CATEGORICAL, MAX_LEVELS, NUMERIC
 
@@ -18,16 +19,21 @@ def refuse_many(name: str, labels: Sequence[str]) -> None:
     if len(labels) > MAX_LEVELS:
         raise SourceError(
             f"the feature {name!r} has {len(labels)} categories and at most {MAX_LEVELS} can be "
-            f"stored: {say_what_to_do(labels)}."
+            f"stored: {say_what_to_do(name, labels)}."
         )
 
 
-def say_what_to_do(labels: Sequence[str]) -> str:
+def say_what_to_do(name: str, labels: Sequence[str]) -> str:
     """What a user can do about a feature of so many categories."""
+    if find_named([name]):
+        return f"give it as --sample-column {name} if it holds ids of subjects, or leave it out"
     odd = find_odd_text(dict.fromkeys(labels, 1))
     if odd is not None:
         return f"it would be numbers but for {odd!r}; correct it, or write NA if it is missing"
-    return "merge rare ones, leave the column out, or make it numeric"
+    return (
+        "merge rare ones, leave the column out, make it numeric, or name it with --id-column if it "
+        "holds ids"
+    )
 
 
 class Recategoriser:

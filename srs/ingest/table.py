@@ -14,10 +14,9 @@ import pandas as pd
 from srs.errors import SourceError
 from srs.ingest.columns import parse_column
 from srs.ingest.fields import parse_texts
-from srs.ingest.lines import ID_HEADERS, read_layout, read_lines, split_fields
+from srs.ingest.ids import FrameIds, find_named
+from srs.ingest.lines import read_layout, read_lines, split_fields
 from srs.store.layout import NUMERIC
-
-ID_COLUMNS = ID_HEADERS | {"iid", "#iid", "barcode", "cell_id", "subject", "subject_id"}
 
 
 @dataclass(frozen=True)
@@ -25,19 +24,28 @@ class SampleTable:
     """Rows by sample id.
 
     where    what messages call it
-    ids      one a row
-    columns  values of the other columns
+    keys     ids by the column that holds them, "" for an index: the columns that may be joined by
+    columns  values of all columns
     record   path and mark of the file; empty for a DataFrame
     """
 
     where: str
-    ids: tuple[str, ...]
+    keys: Mapping[str, Sequence[str]]
     columns: Mapping[str, pd.Series[Any]]
     record: Mapping[str, Any]
 
+    def choose_key(self, sample_ids: Sequence[str]) -> str:
+        """The column that has most of the samples."""
+        wanted = set(sample_ids)
+        return max(self.keys, key=lambda name: len(wanted.intersection(self.keys[name])))
+
     def rows_of(self, sample_ids: Sequence[str]) -> np.ndarray:
         """The row of each sample; -1 where it has none."""
-        at = {one: row for row, one in enumerate(self.ids)}
+        at: dict[str, int] = {}
+        for row, one in enumerate(self.keys[self.choose_key(sample_ids)]):
+            if one in at:
+                raise SourceError(f"{self.where} has more than one row for the sample {one!r}.")
+            at[one] = row
         return np.array([at.get(one, -1) for one in sample_ids], np.int64)
 
     def column(self, name: str) -> pd.Series[Any]:
@@ -61,35 +69,54 @@ class SampleTable:
         return values, parsed.kind, tuple(parsed.labels[i] for i in used)
 
 
-def read_table(given: Any) -> SampleTable:
-    """A table from a DataFrame (its index are the ids) or a .csv, .tsv, .txt or .parquet file."""
+def read_table(given: Any, id_column: str | None = None) -> SampleTable:
+    """A table from a DataFrame or a .csv, .tsv, .txt or .parquet file.
+
+    id_column  the column that holds the ids, if the table has it; else it is found by its name
+    """
     if isinstance(given, pd.DataFrame):
-        return _make("the table", [str(i) for i in given.index], given, {})
+        return _make("the table", given, given, {}, id_column)
     path = Path(os.fspath(given))
     if not path.is_file():
         raise SourceError(f"the table {path} does not exist.")
     stat = path.stat()
     record = {"path": str(path.resolve()), "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
-    frame = _read_parquet(path) if path.suffix.lower() == ".parquet" else _read_text(path)
-    named = [str(c) for c in frame.columns if str(c).lower() in ID_COLUMNS]
-    by = named[0] if named else frame.columns[0]
-    ids = [str(one).strip() for one in frame[by]]
-    return _make(str(path), ids, frame.drop(columns=[by]), record)
+    if path.suffix.lower() == ".parquet":
+        frame = _read_parquet(path)
+        return _make(str(path), frame, frame, record, id_column)
+    return _make(str(path), *_read_text(path), record, id_column)
 
 
 def _make(
-    where: str, ids: Sequence[str], frame: pd.DataFrame, record: Mapping[str, Any]
-) -> SampleTable:
-    seen: set[str] = set()
-    for one in ids:
-        if one in seen:
-            raise SourceError(f"{where} has more than one row for the sample {one!r}.")
-        seen.add(one)
+    where: str, texts: pd.DataFrame, frame: pd.DataFrame, record: Mapping[str, Any],
+    id_column: str | None,
+) -> SampleTable:  # fmt: skip
+    """A table of a frame; ids are taken from its twin `texts`, where they are as written."""
     columns = {str(name): frame[name].reset_index(drop=True) for name in frame.columns}
-    return SampleTable(where, tuple(ids), columns, record)
+    return SampleTable(where, _find_keys(texts, bool(record), id_column), columns, record)
 
 
-def _read_text(path: Path) -> pd.DataFrame:
+def _find_keys(frame: pd.DataFrame, is_file: bool, id_column: str | None) -> dict[str, list[str]]:
+    """Columns that may hold the ids: named ones that differ in all rows, else what there is."""
+    ids = FrameIds(frame)
+    names = [str(name) for name in frame.columns]
+    rows = ids.index if ids.index is not None or is_file else FrameIds.INDEX
+    places = {name: place for place, name in enumerate(names)}
+    named = [place for place in find_named(names) if place != rows]
+    likely = named
+    if rows is not None:
+        places.setdefault(ids.name(rows), rows)
+        likely = named if ids.counted else [rows, *named]
+    if id_column in places:
+        chosen = [places[id_column]]
+    else:
+        chosen = [place for place in likely if len(set(ids.read(place))) == len(frame)]
+        chosen = chosen or [*named, 0 if rows is None else rows]
+    return {ids.name(place): ids.read(place) for place in chosen}
+
+
+def _read_text(path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The fields as text, and as what they are."""
     layout = read_layout(path)
     if layout.header is None:
         raise SourceError(f"the table {path} has no header: name its columns in the first line.")
@@ -103,13 +130,9 @@ def _read_text(path: Path) -> pd.DataFrame:
         rows.append(fields)
     if len(set(layout.header)) != len(layout.header):
         raise SourceError(f"the table {path} has columns of equal names.")
-    named = [h for h in layout.header if h.lower() in ID_COLUMNS] or [layout.header[0]]
-    columns = {}
-    for at, name in enumerate(layout.header):
-        texts = [row[at] for row in rows]
-        values = texts if name == named[0] else parse_texts(texts, layout.delimiter)
-        columns[name] = pd.Series(values)
-    return pd.DataFrame(columns)
+    texts = {name: [row[at] for row in rows] for at, name in enumerate(layout.header)}
+    parsed = {name: parse_texts(column, layout.delimiter) for name, column in texts.items()}
+    return pd.DataFrame(texts, dtype=object), pd.DataFrame(parsed)
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -120,5 +143,4 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         frame: pd.DataFrame = pq.read_table(path).to_pandas()
     except (pa.ArrowException, OSError) as error:
         raise SourceError(f"the table {path} cannot be read: {error}") from None
-    counted = isinstance(frame.index, pd.RangeIndex)
-    return frame if counted else frame.reset_index(names="id")
+    return frame

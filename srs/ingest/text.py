@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from srs.errors import SourceError
-from srs.ingest.block import ColumnBlock, Source, Wanted, small_block
+from srs.ingest.block import ColumnBlock, Source, Wanted, check_features, small_block
 from srs.ingest.fields import find_comma_columns, is_number, parse_number, parse_texts
+from srs.ingest.ids import find_ids
 from srs.ingest.lines import (
     LineParser,
     TextLayout,
@@ -27,7 +28,7 @@ from srs.ingest.lines import (
     read_lines,
     split_fields,
 )  # fmt: skip
-from srs.ingest.text_columns import Categories, assign_roles
+from srs.ingest.text_columns import Categories, assign_roles, find_index
 from srs.ingest.text_rows import TextRows
 from srs.ingest.transpose import FeatureSpill
 from srs.store.layout import CATEGORICAL, NUMERIC, Annotation
@@ -47,39 +48,61 @@ def open_text(path: Path, wanted: Wanted) -> Source:
 class TextTable:
     """A sample a row. The whole file is read when it is opened.
 
-    lines  gives the lines of the samples, with their numbers; None: all after the header
+    lines        gives the lines of the samples, with their numbers; None: all after the header
+    categorical  names of columns that are categories, beside those that the user wants
+
+    If the column of ids turns out to be none, the file is read again.
     """
 
     def __init__(
         self, path: Path, layout: TextLayout, wanted: Wanted,
-        lines: Iterator[tuple[int, str]] | None = None,
+        lines: Callable[[], Iterator[tuple[int, str]]] | None = None,
+        categorical: Set[str] = frozenset(),
     ) -> None:  # fmt: skip
         skip = 0 if layout.header is None else 1
-        self._lines = read_lines(path, skip=skip) if lines is None else lines
+        self._lines = lines or (lambda: read_lines(path, skip=skip))
         self._path, self._layout, self._wanted = path, layout, wanted
-        self.record: Mapping[str, Any] = describe(path, wanted)
-        self.notices: Sequence[str] = layout.notices
+        self._declared = wanted.categorical | categorical
         self.annotations: Mapping[str, Annotation] = {}
         self.dtype = np.dtype(np.float64)
         self.held, self.fixed_mem, self.in_memory = 16, 0, False
-        self._roles = assign_roles(path, layout, wanted)
+        self._mem = max(1, wanted.mem - COLUMN_MEM * layout.n_columns)
+        self._spill: FeatureSpill | None = None
+        found = find_ids(
+            layout.header or (), find_index(layout), layout.counted, wanted, self._read_with
+        )
+        if found.place is None:
+            self._read_with(None)
+        self.notices: Sequence[str] = [*layout.notices, *found.notices]
+        self.record: Mapping[str, Any] = describe(path, wanted) | self.chosen
+
+    @property
+    def chosen(self) -> dict[str, str | None]:
+        """The column that holds the ids, for the record."""
+        place = self._roles.id_column
+        return {"id_column": None if place is None else self._roles.labels[place]}
+
+    def _read_with(self, id_column: int | None) -> Sequence[str]:
+        """Read all with the ids in a column; the ids."""
+        self.close()
+        self._roles = assign_roles(self._path, self._layout, self._wanted, id_column)
         self._features = self._roles.features
         self.names: Sequence[str] | None = self._roles.names
         self.n_features = len(self._features)
-        self._mem = max(1, wanted.mem - COLUMN_MEM * layout.n_columns)
-        self._spill = FeatureSpill(wanted.folder, self.n_features, self.dtype)
+        self._spill = FeatureSpill(self._wanted.folder, self.n_features, self.dtype)
         try:
-            self._read_all()
+            self._read_all(self._spill)
         except BaseException:
-            self._spill.close()
+            self.close()
             raise
         self.n_samples = self._spill.n_samples
+        return self.sample_ids or ()
 
     def _decide_types(self, lines: list[tuple[int, str]]) -> LineParser:
         """Which features are categories; the parser of columns that are all numbers."""
         numeric = np.zeros(self._layout.n_columns, bool)
         numeric[self._features] = True
-        chosen = self._wanted.categorical
+        chosen = self._declared
         for feature_id, column in enumerate(self._features if chosen else ()):
             if feature_id in chosen or self._roles.labels[column] in chosen:
                 numeric[column] = False
@@ -117,8 +140,8 @@ class TextTable:
 
     # -- reading --------------------------------------------------------------------------------
 
-    def _read_all(self) -> None:
-        lines = self._lines
+    def _read_all(self, spill: FeatureSpill) -> None:
+        lines = self._lines()
         sample, n_bytes = [], 0
         for number, line in lines:
             sample.append((number, line))
@@ -129,11 +152,13 @@ class TextTable:
             # numpy before 2.3 warns where later ones raise.
             warnings.simplefilter("error", DeprecationWarning)
             parser = self._decide_types(sample)
-            self._fill(parser, itertools.chain(_drain(sample), lines))
-        if self._spill.n_samples == 0:
+            self._fill(spill, parser, itertools.chain(_drain(sample), lines))
+        if spill.n_samples == 0:
             raise SourceError(f"{self._path} has a header and no samples.")
 
-    def _fill(self, parser: LineParser, lines: Iterator[tuple[int, str]]) -> None:
+    def _fill(
+        self, spill: FeatureSpill, parser: LineParser, lines: Iterator[tuple[int, str]]
+    ) -> None:
         n_rows = max(1, self._mem // 4 // (8 * max(1, self.n_features)))
         band = np.empty((min(n_rows, 1 << 16), self.n_features))
         ids: list[str] = []
@@ -147,10 +172,10 @@ class TextTable:
                 self._target_texts[name].append(fields[column])
             filled += 1
             if filled == len(band):
-                self._spill.write(self._spill.add_band(filled), 0, band)
+                spill.write(spill.add_band(filled), 0, band)
                 filled = 0
         if filled:
-            self._spill.write(self._spill.add_band(filled), 0, band[:filled])
+            spill.write(spill.add_band(filled), 0, band[:filled])
         self.sample_ids: Sequence[str] | None = None if self._roles.id_column is None else ids
 
     def _parse_into(
@@ -190,7 +215,7 @@ class TextTable:
         n_features = small_block(n_features, self.n_samples * self.dtype.itemsize)
         for first in range(0, self.n_features, n_features):
             values = np.empty((min(n_features, self.n_features - first), self.n_samples))
-            self._spill.read(first, values)
+            self._read_features(first, values)
             kinds = np.full(len(values), NUMERIC, np.uint8)
             labels = {}
             for i in range(first, first + len(values)):
@@ -202,14 +227,19 @@ class TextTable:
     def read(self, feature_ids: np.ndarray) -> np.ndarray:
         out = np.empty((len(feature_ids), self.n_samples))
         for i, feature_id in enumerate(feature_ids):
-            self._spill.read(int(feature_id), out[i : i + 1])
+            self._read_features(int(feature_id), out[i : i + 1])
         return out
+
+    def _read_features(self, first: int, out: np.ndarray) -> None:
+        assert self._spill is not None
+        self._spill.read(first, out)
 
     def column(self, name: str) -> Any:
         return parse_texts(self._target_texts[name], self._layout.delimiter)
 
     def close(self) -> None:
-        self._spill.close()
+        if self._spill is not None:
+            self._spill.close()
 
 
 def _longest_run(chosen: np.ndarray) -> tuple[int, int]:
@@ -228,10 +258,20 @@ def _drain(items: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         yield items.pop()
 
 
-def read_text_columns(path: Path, wanted: Wanted, feature_ids: np.ndarray) -> np.ndarray:
-    """Values (k, n_samples) of numeric features of a table, in one pass and without its rest."""
+def read_text_columns(
+    path: Path, wanted: Wanted, feature_ids: np.ndarray, n_features: int
+) -> np.ndarray:
+    """Values (k, n_samples) of numeric features of a table, in one pass and without its rest.
+
+    wanted      with the id column that the table was read with
+    n_features  that the table had then
+    """
     layout = read_layout(path)
-    columns = assign_roles(path, layout, wanted).features[feature_ids]
+    header = layout.header or ()
+    id_column = header.index(wanted.id_column) if wanted.id_column in header else None
+    roles = assign_roles(path, layout, wanted, id_column)
+    check_features(path, len(roles.features), n_features)
+    columns = roles.features[feature_ids]
     comma = layout.delimiter != ","  # in columns of numbers every comma is a decimal one
     rows = []
     for _, line in read_lines(path, skip=0 if layout.header is None else 1):

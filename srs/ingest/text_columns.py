@@ -14,7 +14,8 @@ import numpy as np
 from srs.errors import SourceError
 from srs.ingest.block import Wanted
 from srs.ingest.fields import MISSING_TEXTS, is_number
-from srs.ingest.lines import ID_HEADERS, TextLayout
+from srs.ingest.ids import is_unnamed
+from srs.ingest.lines import TextLayout
 from srs.ingest.recategorise import say_what_to_do
 from srs.ingest.target import number_text
 from srs.store.layout import MAX_LEVELS
@@ -39,7 +40,7 @@ class Categories:
             raise SourceError(
                 f"the feature {self._name!r} has more than {MAX_LEVELS} categories (number "
                 f"{MAX_LEVELS + 1} is {text!r} in line {line}) and at most {MAX_LEVELS} can be "
-                f"stored: {say_what_to_do([*self._numbers, text])}."
+                f"stored: {say_what_to_do(self._name, [*self._numbers, text])}."
             )
         return self._numbers.setdefault(text, len(self._numbers))
 
@@ -68,7 +69,7 @@ class Roles:
     labels     header of each column ("f0", "f1", ... without a header)
     id_column  column of the sample ids, or None
     targets    name -> column
-    features   columns of the features, in the order of feature ids
+    features   columns of the features, in the order of feature ids; names of rows are none
     names      names of the features; None where the header only counts, or is not there
     """
 
@@ -79,7 +80,12 @@ class Roles:
     names: list[str] | None
 
 
-def assign_roles(path: Path, layout: TextLayout, wanted: Wanted) -> Roles:
+def find_index(layout: TextLayout) -> int | None:
+    """The first column if it has no name, as where pandas and R write names of rows."""
+    return 0 if layout.header and is_unnamed(layout.header[0]) else None
+
+
+def assign_roles(path: Path, layout: TextLayout, wanted: Wanted, id_column: int | None) -> Roles:
     """Roles by the header; SourceError if a target is not there, or more than once."""
     header = layout.header or ()
     targets = {}
@@ -89,9 +95,7 @@ def assign_roles(path: Path, layout: TextLayout, wanted: Wanted) -> Roles:
             many = f"no column of {path} has" if times == 0 else f"{times} columns of {path} have"
             raise SourceError(f"the target {name!r}: {many} this name, and no file has it.")
         targets[name] = header.index(name)
-    has_ids = bool(header) and header[0].lower() in ID_HEADERS and 0 not in targets.values()
-    id_column = 0 if has_ids else None
-    skipped = {id_column, *targets.values()}
+    skipped = {id_column, find_index(layout), *targets.values()}
     features = np.array([i for i in range(layout.n_columns) if i not in skipped], np.int64)
     names = [header[i] for i in features] if header else None
     if names == [str(i) for i in range(len(features))]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from srs.errors import SourceError
 from srs.ingest.arrays import folder_mark
-from srs.ingest.block import Wanted
+from srs.ingest.block import Wanted, check_features
 from srs.ingest.join import unpack_samples
 from srs.ingest.sources import open_path
 from srs.ingest.table import read_table
@@ -61,11 +61,12 @@ def _read_source(store: FeatureStore, ids: np.ndarray) -> np.ndarray:
     own = ids < n_own
     values = np.empty((store.n_samples, len(ids)))
     if own.any():
-        read = _read_own(store, record, ids[own])
+        read = _read_own(store, record, ids[own], n_own)
         kept = record.get("kept_samples")
         values[:, own] = read if kept is None else read[unpack_samples(kept)]
     if not own.all():
-        table = read_table(_check_file(store, record["table"], "table"))
+        path = _check_file(store, record["table"], "table")
+        table = read_table(path, record["table"].get("id_column"))
         rows = table.rows_of(store.sample_ids)
         for at in np.flatnonzero(~own):
             name = record["covariates"][ids[at] - n_own]
@@ -73,17 +74,18 @@ def _read_source(store: FeatureStore, ids: np.ndarray) -> np.ndarray:
     return values
 
 
-def _read_own(store: FeatureStore, record: Any, ids: np.ndarray) -> np.ndarray:
+def _read_own(store: FeatureStore, record: Any, ids: np.ndarray, n_own: int) -> np.ndarray:
     path = _check_file(store, record, "source")
     wanted = Wanted(
         record["orientation"], tuple(record.get("targets", ())),
         frozenset(np.flatnonzero(store.kinds == CATEGORICAL).tolist()),
         READ_MEM, Path(tempfile.gettempdir()), record.get("dataset"),
-        None if record.get("mask") is None else Path(record["mask"]),
+        None if record.get("mask") is None else Path(record["mask"]), record.get("id_column"),
     )  # fmt: skip
     if record["kind"] == "text" and wanted.orientation == "samples":
-        return read_text_columns(path, wanted, ids).T
+        return read_text_columns(path, wanted, ids, n_own).T
     with contextlib.closing(open_path(path, wanted)) as source:
+        check_features(path, source.n_features, n_own)
         return source.read(ids).T
 
 

@@ -51,12 +51,13 @@ def write_store(
     covariates: Sequence[str] = (),
     dataset: str | None = None,
     mask: str | os.PathLike[str] | None = None,
+    id_column: str | None = None,
     overwrite: bool = False,
     on_progress: Progress | None = None,
 ) -> FeatureStore:
     """Write a feature store from a source, and open it; see `srs.ingest.ingest`."""
     allowed_mem = parse_bytes(memory)
-    table_of_samples = None if table is None else read_table(table)
+    table_of_samples = None if table is None else read_table(table, id_column)
     destination = None if path is None else Path(path)
     refuse_existing(destination, overwrite)
     _refuse_itself(source, destination)
@@ -64,11 +65,12 @@ def write_store(
         orientation, tuple(_source_columns(target, table_of_samples)),
         frozenset(_plain(c) for c in categorical),
         buffer_mem(allowed_mem), _temporary_folder(destination), dataset,
-        None if mask is None else Path(mask),
+        None if mask is None else Path(mask), id_column,
     )  # fmt: skip
     ensure_compiled()
     with contextlib.closing(open_source(source, wanted)) as whole:
         _override(whole, names, sample_ids)
+        _check_id_column(id_column, whole, table_of_samples)
         opened, targets = join_targets(whole, target, table_of_samples, covariates, task)
         plan = plan_ingest(opened, path is None, allowed_mem)
         if keep_values is None:
@@ -140,6 +142,16 @@ def _override(
         raise SourceError("the source has no feature: all its columns are ids or targets.")
     if source.n_samples < 2:
         raise SourceError(f"the source has {source.n_samples} samples; at least 2 are needed.")
+
+
+def _check_id_column(name: str | None, source: Source, table: SampleTable | None) -> None:
+    """SourceError if neither the source nor the table has the column that the user named."""
+    of_table = () if table is None else table.keys
+    if name and source.record.get("id_column") != name and name not in of_table:
+        raise SourceError(
+            f"the id column {name!r}: neither the source nor a table (--table) has a column of "
+            f"this name."
+        )
 
 
 def _encode_all(

@@ -41,6 +41,14 @@ def test_genotypes_with_a_table_and_a_part(tmp_path: Path) -> None:
     assert (tmp_path / "hits.bim").read_text().count("\n") == done["n_relevant"]
 
 
+def test_the_column_of_ids_can_be_named(tmp_path: Path) -> None:
+    rows = [f"k{i},{i / 7},{'uv'[i % 2]}" for i in range(20)]
+    (tmp_path / "t.csv").write_text("code,a,y\n" + "\n".join(rows) + "\n")
+    source = ("ingest", tmp_path / "t.csv", tmp_path / "s.zarr", "--target", "y", "--overwrite")
+    assert "name it with --id-column if it is" in invoke(*source)
+    assert "1 feature x 20 samples" in invoke(*source, "--id-column", "code")
+
+
 def test_names_of_datasets_and_samples(tmp_path: Path) -> None:
     values = np.random.default_rng(0).normal(size=(12, 7))
     with h5py.File(tmp_path / "x.h5", "w") as file:

@@ -118,6 +118,13 @@ def test_cancel_keeps_what_was_done_and_resume_goes_on(client: Client, dataset: 
         job.refresh()
 
 
+def test_the_column_of_ids_can_be_named(client: Client, tmp_path: Path) -> None:
+    rows = [f"k{i},{i / 7},{'uv'[i % 2]}" for i in range(20)]
+    (tmp_path / "t.csv").write_text("code,a,y\n" + "\n".join(rows) + "\n")
+    sent = client.datasets.upload(tmp_path / "t.csv", "y", id_column="code").wait(timeout=120)
+    assert (sent.n_features, sent.document["kinds"]["categorical"]) == (1, 0)
+
+
 def test_a_job_that_fails_says_why(client: Client, tmp_path: Path) -> None:
     (tmp_path / "X.npy").write_bytes(b"no array at all")
     sent = client.datasets.upload(tmp_path / "X.npy")
