@@ -89,8 +89,12 @@ def join_targets(
     """The source with the samples that are kept and its covariates, and its targets."""
     if covariates and table is None:
         raise SourceError("covariates are columns of a table of the samples: give it (--table).")
+    notices: list[str] = []
+    if table is not None and source.record.get("kind") == "plink":
+        table, notices = table.of_plink([*column_names(target), *covariates])
     given = gather(target, source, table)
     joined = join(source, {g.name: g.values for g in given if g.is_column}, table, covariates)
+    joined.notices = [*joined.notices, *notices]
     keep = joined.keep if isinstance(joined, JoinedSource) else None
     targets = []
     for one in given:

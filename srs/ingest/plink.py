@@ -18,10 +18,11 @@ from numba import njit
 from srs.errors import SourceError
 from srs.ingest.block import NO_VALUE, Wanted
 from srs.ingest.extras import require
+from srs.ingest.fields import parse_number
 from srs.ingest.genotypes import GenotypeSource, describe_places, name_variants
 from srs.ingest.hdf5 import file_record
 
-UNKNOWN = ("-9", "NA", "nan", "NaN", "")
+UNKNOWN = -9  # a phenotype that is missing
 UNUSED = ("father", "mother", "cm_position", "allele_1", "allele_2")
 VARIANT_MEM = 600  # while .bim is read: its fields as text of equal width, and as names
 READ_MEM = 32 << 20  # buffers of bed-reader's threads
@@ -133,11 +134,18 @@ def read_fam(bed: Any, name: str, path: Path) -> pd.Series[Any]:
             f"the target {name!r}: {path.with_suffix('.fam')} has only 'phenotype' and 'sex'; give "
             f"others in a table (--table)."
         )
-    texts = [str(text) for text in bed.pheno.tolist()]
-    if set(texts) <= {"0", "1", "2", *UNKNOWN}:
-        return pd.Series([{"1": "control", "2": "case"}.get(t) for t in texts], name=name)
+    fam = path.with_suffix(".fam")
     try:
-        numbers = [np.nan if text in UNKNOWN else float(text) for text in texts]
+        numbers = np.array([parse_number(str(text)) for text in bed.pheno.tolist()])
     except ValueError as error:
-        raise SourceError(f"a phenotype of {path.with_suffix('.fam')}: {error}.") from None
+        raise SourceError(f"a phenotype of {fam}: {error}.") from None
+    numbers[numbers == UNKNOWN] = np.nan
+    known = set(numbers[~np.isnan(numbers)].tolist())
+    if known == {0, 1}:
+        raise SourceError(
+            f"the phenotypes of {fam} are 0 and 1, where 1 means control, 2 case and 0 missing: "
+            f"write 1 and 2, or give the phenotype in a table (--table)."
+        )
+    if known <= {0, 1, 2}:
+        return pd.Series([{1: "control", 2: "case"}.get(n) for n in numbers.tolist()], name=name)
     return pd.Series(numbers, name=name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,14 @@ class SampleTable:
     keys     ids by the column that holds them, "" for an index: the columns that may be joined by
     columns  values of all columns
     record   path and mark of the file; empty for a DataFrame
+    missing  texts of values that stand for missing ones
     """
 
     where: str
     keys: Mapping[str, Sequence[str]]
     columns: Mapping[str, pd.Series[Any]]
     record: Mapping[str, Any]
+    missing: tuple[str, ...] = ()
 
     def choose_key(self, sample_ids: Sequence[str]) -> str:
         """The column that has most of the samples."""
@@ -52,7 +54,20 @@ class SampleTable:
         if name not in self.columns:
             some = ", ".join(list(self.columns)[:12]) or "none"
             raise SourceError(f"{self.where} has no column {name!r}; it has {some}.")
-        return self.columns[name]
+        return (
+            self.columns[name].mask(self._is_marked(name)) if self.missing else self.columns[name]
+        )
+
+    def _is_marked(self, name: str) -> pd.Series[bool]:
+        return self.columns[name].astype(str).isin(self.missing)
+
+    def of_plink(self, used: Sequence[str]) -> tuple[SampleTable, list[str]]:
+        """The same table with -9 for missing, as PLINK writes it, and notices of columns used."""
+        table = replace(self, missing=("-9", "-9.0"))
+        marked = [name for name in used if name in self.columns and table._is_marked(name).any()]
+        notices = [f"-9 in the column {name!r} of {self.where} is read as missing, as PLINK does."
+                   for name in marked]  # fmt: skip
+        return table, notices
 
     def feature(self, name: str, rows: np.ndarray) -> tuple[np.ndarray, int, tuple[str, ...]]:
         """Values, kind and labels of a covariate for samples with these rows."""

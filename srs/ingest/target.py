@@ -86,7 +86,7 @@ def _check_name(name: str) -> None:
 
 def _as_series(name: str, given: Any) -> pd.Series[Any]:
     if isinstance(given, pd.Series):
-        return given.reset_index(drop=True)
+        return _as_numbers(given.reset_index(drop=True))
     array = given if isinstance(given, pd.Categorical) else np.asarray(given)
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
@@ -94,8 +94,14 @@ def _as_series(name: str, given: Any) -> pd.Series[Any]:
         raise SourceError(f"the target {name!r} has shape {array.shape}; it must be one vector.")
     if isinstance(array, np.ndarray) and array.dtype.kind not in "biufOUST":
         raise SourceError(f"the target {name!r} has dtype {array.dtype}: give numbers or text.")
-    series: pd.Series[Any] = pd.Series(array)
-    return series.infer_objects()
+    return _as_numbers(pd.Series(array).infer_objects())
+
+
+def _as_numbers(series: pd.Series[Any]) -> pd.Series[Any]:
+    """The same values, decimal numbers as floats."""
+    if pd.api.types.infer_dtype(series, skipna=True) != "decimal":
+        return series
+    return series.map(float, na_action="ignore").astype(np.float64)
 
 
 def _refuse_missing(name: str, series: pd.Series[Any]) -> None:

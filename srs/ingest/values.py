@@ -67,6 +67,8 @@ def _read_source(store: FeatureStore, ids: np.ndarray) -> np.ndarray:
     if not own.all():
         path = _check_file(store, record["table"], "table")
         table = read_table(path, record["table"].get("id_column"))
+        if record["kind"] == "plink":
+            table, _ = table.of_plink(())
         rows = table.rows_of(store.sample_ids)
         for at in np.flatnonzero(~own):
             name = record["covariates"][ids[at] - n_own]

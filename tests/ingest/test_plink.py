@@ -66,7 +66,7 @@ def test_genotypes_stored_by_samples(tmp_path):
 
 def test_samples_of_unknown_phenotype_are_left_out(tmp_path):
     pheno = [str(i / 10) for i in range(N)]
-    pheno[2], pheno[9] = "-9", "NA"
+    pheno[2], pheno[9] = "-9.0", "NA"
     path, dosage = write(tmp_path, pheno)
     store = ingest(path, tmp_path / "s.zarr", target="phenotype")
     kept = [i for i in range(N) if i not in (2, 9)]
@@ -76,6 +76,27 @@ def test_samples_of_unknown_phenotype_are_left_out(tmp_path):
                for notice in store.manifest.notices)  # fmt: skip
     np.testing.assert_array_equal(read_values(store, [4, 11]), dosage[kept][:, [4, 11]])
     assert ingest(path, target="sex").target().labels == ("female", "male")
+
+
+def test_minus_nine_of_a_table_is_missing(tmp_path):
+    path, _ = write(tmp_path)
+    lines = [f"i{i}\t{(-9, 1, 2)[i % 3]}\t{-9 if i == 4 else i}" for i in range(N)]
+    (tmp_path / "p.tsv").write_text("IID\tcase\tage\n" + "\n".join(lines) + "\n")
+    store = ingest(path, tmp_path / "s.zarr", table=tmp_path / "p.tsv", target="case",
+                   covariates=["age"])  # fmt: skip
+    assert store.target().labels == ("1", "2")
+    kept = [i for i in range(N) if i % 3]
+    ages = [np.nan if i == 4 else i for i in kept]
+    np.testing.assert_array_equal(read_values(store, [P])[:, 0], ages)
+    said = " ".join(store.manifest.notices)
+    assert "-9 in the column 'case' of" in said
+    assert "-9 in the column 'age' of" in said
+
+
+def test_phenotypes_of_zero_and_one_are_explained(tmp_path):
+    path, _ = write(tmp_path, [str(i % 2) for i in range(N)])
+    with pytest.raises(SourceError, match=r"are 0 and 1, where 1 means control, 2 case and 0 mis"):
+        ingest(path, target="phenotype")
 
 
 def test_categories_and_families(tmp_path):

@@ -1,5 +1,7 @@
 """Targets: the rule that chooses the task, labels, and where targets come from."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -70,6 +72,23 @@ def test_a_target_that_is_not_utf8(tmp_path):
     (tmp_path / "y.csv").write_text("u\nv\n" * 20, encoding="utf-16")
     with pytest.raises(ValueError, match=r"y\.csv is not text in UTF-8: save it as UTF-8"):
         target_of(tmp_path / "y.csv")
+
+
+@pytest.mark.parametrize("kind", ["frame", "list", "parquet", "table"])
+def test_decimal_numbers_are_numbers(kind, tmp_path):
+    values = [Decimal(i) / 8 for i in range(40)]
+    frame = pd.DataFrame(X, columns=list("abc")).assign(y=values)
+    frame.to_parquet(tmp_path / "t.parquet")
+    if kind == "list":
+        target = target_of(values)
+    elif kind == "table":
+        ids = [str(i) for i in range(40)]
+        table = frame.assign(id=ids)[["id", "y"]]
+        target = ingest(X, target="y", table=table, sample_ids=ids).target()
+    else:
+        target = ingest(frame if kind == "frame" else tmp_path / "t.parquet", target="y").target()
+    assert target.task == "regression"
+    assert target.values[3] == 0.375
 
 
 def test_target_in_an_npy_file(tmp_path):
