@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api import types
 
 from srs.errors import SourceError
 from srs.ingest.arrays import check_shape
@@ -105,6 +106,7 @@ class TableSource:
 def open_frame(frame: pd.DataFrame, wanted: Wanted) -> Source:
     check_shape(frame.shape, "the DataFrame")
     if wanted.orientation == "features":
+        _refuse_descriptions(frame)
         frame, wanted = frame.T.infer_objects(), replace(wanted, id_column="")
     labels = [str(label) for label in frame.columns]
     ids = FrameIds(frame)
@@ -132,6 +134,18 @@ def open_frame(frame: pd.DataFrame, wanted: Wanted) -> Source:
         )  # fmt: skip
     source.names, source.sample_ids, source.notices = names, found.values, found.notices
     return source
+
+
+def _refuse_descriptions(frame: pd.DataFrame) -> None:
+    """SourceError if a column is text beside columns of numbers, where each should be a sample."""
+    is_number = [types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
+    for at in range(len(is_number)) if any(is_number) else ():
+        if types.infer_dtype(frame.iloc[:, at], skipna=True) in ("string", "categorical"):
+            raise SourceError(
+                f"the column {frame.columns[at]!r} is text and others are numbers; with "
+                f"orientation='features' every column is a sample: leave it out, or make it the "
+                f"index if it holds names."
+            )
 
 
 def _is_plain(dtype: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from srs.errors import SourceError
 from srs.ingest.block import ColumnBlock, Wanted, read_from_blocks
-from srs.ingest.fields import parse_numbers
+from srs.ingest.fields import MISSING_TEXTS, parse_numbers
 from srs.ingest.lines import (
     LineParser,
     TextLayout,
@@ -22,21 +22,29 @@ from srs.ingest.lines import (
 from srs.ingest.text_columns import Categories
 from srs.store.layout import CATEGORICAL, NUMERIC, Annotation
 
+SAMPLE_LINES = 100  # that tell which columns describe features,
+SAMPLE_BYTES = 8 << 20  # or so many bytes of them
+
 
 class TextRows:
-    """A feature a row: its name first if the file has a header, then its samples."""
+    """A feature a row: its name first if the file has a header, then its samples.
+
+    Columns of text between the names and the samples describe the features and are left out.
+    """
 
     def __init__(self, path: Path, layout: TextLayout, wanted: Wanted) -> None:
         self._path, self._layout, self._wanted = path, layout, wanted
         self._named = int(layout.header is not None)
+        described = self._count_descriptions()
+        self._first = self._named + described  # field of the first sample
         self.record: Mapping[str, Any] = describe(path, wanted)
-        self.notices: Sequence[str] = layout.notices
+        self.notices: Sequence[str] = [*layout.notices, *self._say_descriptions(described)]
         self.annotations: Mapping[str, Annotation] = {}
         self.dtype = np.dtype(np.float64)
         self.held, self.fixed_mem, self.in_memory = 8, 0, False
-        self.n_samples = layout.n_columns - self._named
+        self.n_samples = layout.n_columns - self._first
         header = layout.header
-        self.sample_ids: Sequence[str] | None = None if header is None else header[1:]
+        self.sample_ids: Sequence[str] | None = None if header is None else header[self._first :]
         names = [_first_field(line, layout.delimiter) for _, line in self._lines()]
         self.n_features = len(names)
         if not names:
@@ -47,8 +55,36 @@ class TextRows:
     def _lines(self) -> Iterator[tuple[int, str]]:
         return read_lines(self._path, skip=self._named)
 
+    def _count_descriptions(self) -> int:
+        """Columns behind the names that are text in all of the first lines, before a number."""
+        if not self._named:
+            return 0
+        sample, n_bytes = [], 0
+        for _, line in itertools.islice(self._lines(), SAMPLE_LINES):
+            sample.append(split_fields(line, self._layout.delimiter))
+            n_bytes += len(line)
+            if n_bytes > SAMPLE_BYTES:
+                break
+        end = None
+        for column, fields in enumerate(itertools.islice(zip(*sample, strict=False), 1, None)):
+            known = [field for field in fields if field.strip() not in MISSING_TEXTS]
+            delimiter = self._layout.delimiter
+            has_number = any(parse_numbers([field], delimiter) is not None for field in known)
+            if end is None and (has_number or not known):
+                end = column
+            if has_number:
+                return end or 0
+        return 0
+
+    def _say_descriptions(self, number: int) -> list[str]:
+        if not number:
+            return []
+        first = (self._layout.header or ())[1]
+        which = "1 column of text was" if number == 1 else f"{number} columns of text were"
+        return [f"{which} left out as describing features, the first is {first!r}."]
+
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
-        parser = LineParser(self._path, self._layout, self._named, self._layout.n_columns)
+        parser = LineParser(self._path, self._layout, self._first, self._layout.n_columns)
         lines = self._lines()
         for first in range(0, self.n_features, n_features):
             values = np.empty((min(n_features, self.n_features - first), self.n_samples))
@@ -71,7 +107,7 @@ class TextRows:
         if values is not None and not declared:
             out[:] = values
             return None
-        texts = split_fields(line, self._layout.delimiter)[self._named :]
+        texts = split_fields(line, self._layout.delimiter)[self._first :]
         numbers = None if declared else parse_numbers(texts, self._layout.delimiter)
         if numbers is not None:
             out[:] = numbers

@@ -77,6 +77,35 @@ def test_features_as_rows_with_quoted_names_text_and_missing(tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("descriptions", [1, 2])
+def test_features_as_rows_with_descriptions(descriptions, tmp_path):
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=(20, 9)).round(3)
+    values[3, 0] = np.nan
+    frame = pd.DataFrame(values, columns=[f"S{i}" for i in range(9)])
+    frame.insert(0, "Description", [f"gene {i}" if i else None for i in range(20)])
+    if descriptions == 2:
+        frame.insert(1, "Strand", ["plus", "minus"] * 10)
+    frame.index = pd.Index([f"ENSG{i}" for i in range(20)], name="Name")
+    frame.to_csv(tmp_path / "t.tsv", sep="\t")
+    options = {"orientation": "features", "target": [0, 1, 1] * 3}
+    store = ingest(tmp_path / "t.tsv", tmp_path / "s.zarr", **options)
+    assert store.sample_ids == [f"S{i}" for i in range(9)]
+    assert store.feature_names[1] == "ENSG1"
+    np.testing.assert_array_equal(read_values(store, range(20)), values.T)
+    (notice,) = store.manifest.notices
+    assert notice.startswith("1 column of text was" if descriptions == 1 else "2 columns of text")
+    assert notice.endswith("left out as describing features, the first is 'Description'.")
+    with pytest.raises(ValueError, match="'Description' is text and others are numbers"):
+        ingest(frame, **options)
+
+
+def test_features_as_rows_may_all_be_text(tmp_path):
+    (tmp_path / "t.csv").write_text("snp,s1,s2,s3,s4\na,AA,AG,NA,GG\nb,CC,CC,NA,CT\n")
+    store = ingest(tmp_path / "t.csv", orientation="features", target=[0, 1, 1, 0])
+    assert store.sample_ids == ["s1", "s2", "s3", "s4"]
+
+
 def test_declared_categories_may_turn_into_text_later(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n2,10\n" * 700 + "3,other\n")
     store = ingest(tmp_path / "t.csv", tmp_path / "s.zarr", categorical=["b"])
