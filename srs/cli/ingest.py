@@ -149,8 +149,8 @@ def ingest(
 def name_targets(target: str | None, columns: list[str] | None) -> Any:
     """The target and columns of samples as `ingest` takes them: a file is named by its stem.
 
-    >>> name_targets("y.npy", None), name_targets("case", ["site"])
-    ('y.npy', {'case': 'case', 'site': 'site'})
+    >>> name_targets("y.npy", None), name_targets("obs:case", ["site"])
+    ('y.npy', {'case': 'obs:case', 'site': 'site'})
     """
     from srs.errors import SettingsError
     from srs.ingest.target import is_target_file
@@ -160,7 +160,10 @@ def name_targets(target: str | None, columns: list[str] | None) -> Any:
     if target is None:
         raise SettingsError("--sample-column stands beside a target: give --target, too.")
     given = [target, *columns]
-    return {Path(name).stem if is_target_file(name) else name: name for name in given}
+    return {
+        Path(name).stem if is_target_file(name) else name.removeprefix("obs:"): name
+        for name in given
+    }
 
 
 def read_names(path: Path) -> list[str]:
@@ -173,4 +176,6 @@ def read_names(path: Path) -> list[str]:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is not a text file in UTF-8: write one name a line.") from None
-    return lines if lines[-1] else lines[:-1]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines

@@ -93,7 +93,8 @@ class IpcFile:
         try:
             return pa.ipc.open_file(pa.OSFile(str(self._path)), options=options)
         except (pa.ArrowException, OSError) as error:
-            raise SourceError(f"{self._path} cannot be read as an Arrow file: {error}") from None
+            said = _say_form(self._path) or str(error)
+            raise SourceError(f"{self._path} cannot be read as an Arrow file: {said}") from None
 
     def read(self, names: Sequence[str]) -> pa.Table:
         reader = self._open([self.schema.get_field_index(name) for name in names])
@@ -114,3 +115,14 @@ class IpcFile:
 
     def close(self) -> None:
         """Files are open only while they are read."""
+
+
+def _say_form(path: Path) -> str | None:
+    """What to do about forms of Arrow that columns cannot be read from."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start == b"FEA1":
+        return "it is Feather version 1; write it as version 2 (pyarrow.feather.write_feather)."
+    if start == b"\xff\xff\xff\xff":
+        return "it is a stream; write it in the file format (pyarrow.ipc.new_file)."
+    return None

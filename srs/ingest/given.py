@@ -97,10 +97,11 @@ def join_targets(
     joined.notices = [*joined.notices, *notices]
     keep = joined.keep if isinstance(joined, JoinedSource) else None
     targets = []
-    for one in given:
+    for at, one in enumerate(given):
         values = one.values
         if keep is not None and len(values) == source.n_samples:
             values = values.iloc[keep] if hasattr(values, "iloc") else np.asarray(values)[keep]
         chosen = task.get(one.name) if isinstance(task, Mapping) else task
-        targets.append(parse_target(one.name, values, joined.n_samples, chosen))
+        parsed = parse_target(one.name, values, joined.n_samples, chosen, learned=at == 0)
+        targets.append(parsed)
     return joined, targets

@@ -27,6 +27,7 @@ class TextLayout:
     header      fields of the header; None if the first line is data
     n_columns   fields of each line
     counted     whether the first field after the header is a whole number
+    skip        lines before the data: comments and the header
     notices     one sentence for each oddity
     """
 
@@ -34,6 +35,7 @@ class TextLayout:
     header: tuple[str, ...] | None
     n_columns: int
     counted: bool = False
+    skip: int = 0
     notices: tuple[str, ...] = ()
 
 
@@ -65,36 +67,85 @@ def read_lines(path: Path, skip: int = 0) -> Iterator[tuple[int, str]]:
                     skip -= 1
                 elif line:
                     yield start, line
-    except (UnicodeDecodeError, EOFError, OSError) as error:
+    except UnicodeDecodeError:
+        raise SourceError(
+            f"{path} cannot be read after line {number}, which is not in UTF-8: save it as UTF-8."
+        ) from None
+    except (EOFError, OSError) as error:
         raise SourceError(f"{path} cannot be read after line {number}: {error}.") from None
+
+
+def read_data(path: Path, layout: TextLayout) -> Iterator[tuple[int, str]]:
+    """(line number from 1, line) of the data; runs of blanks are one where blanks part fields."""
+    lines = read_lines(path, layout.skip)
+    if layout.delimiter != " ":
+        return lines
+    return ((number, _tidy(line)) for number, line in lines if not line.isspace())
+
+
+def _tidy(line: str) -> str:
+    return line.strip() if '"' in line else " ".join(line.split())
 
 
 def split_fields(line: str, delimiter: str) -> list[str]:
     if '"' in line:
-        return next(csv.reader([line], delimiter=delimiter))
+        return next(csv.reader([line], delimiter=delimiter, skipinitialspace=delimiter == " "))
     return line.split(delimiter)
 
 
 def read_layout(path: Path) -> TextLayout:
-    """Look at the first two lines."""
-    lines = read_lines(path)
-    first = next(lines, None)
-    if first is None:
-        raise SourceError(f"{path} is empty: there is nothing to ingest.")
-    second = next(lines, None)
-    lines.close()  # type: ignore[attr-defined]
-    delimiter = _find_delimiter(path, first[1])
-    fields = [field.strip() for field in split_fields(first[1], delimiter)]
+    """Look at the first two lines that are no comments."""
+    comments, first, second = _read_first(path)
+    delimiter = _find_delimiter(path, first)
+    if delimiter == " ":
+        first, second = _tidy(first), _tidy(second)
+    fields = [field.strip() for field in split_fields(first, delimiter)]
+    after = split_fields(second, delimiter) if second else []
     # An empty first field is how pandas writes the header of an index.
     numbers = fields[0] != "" and parse_numbers(fields, delimiter) is not None
-    if numbers and not _counts(fields):
+    named = _find_names(comments, fields, numbers, delimiter)
+    if named:
+        after, fields = fields, named
+    elif numbers and not _counts(fields):
         notice = f"the first line of {path.name} is all numbers and was read as data."
-        return TextLayout(delimiter, None, len(fields), notices=(notice,))
-    after = [] if second is None else split_fields(second[1], delimiter)
+        return TextLayout(delimiter, None, len(fields), skip=len(comments), notices=(notice,))
     if len(after) == len(fields) + 1:
         fields = ["", *fields]  # R leaves out the name of the column of row names
     counted = bool(after) and after[0].strip().isdecimal()
-    return TextLayout(delimiter, tuple(fields), len(fields), counted)
+    skip = len(comments) + (0 if named else 1)
+    return TextLayout(delimiter, tuple(fields), len(fields), counted, skip)
+
+
+def _read_first(path: Path) -> tuple[list[str], str, str]:
+    """The comments that a file starts with, and the two lines after them ("" for none)."""
+    lines = (line for _, line in read_lines(path))
+    comments: list[str] = []
+    first = next(lines, "")
+    while first.startswith("#"):
+        comments.append(first)
+        first = next(lines, "")
+    if not first and not comments:
+        raise SourceError(f"{path} is empty: there is nothing to ingest.")
+    second = next(lines, "")
+    lines.close()
+    return (comments, first, second) if first else (comments[:-1], comments[-1], "")
+
+
+def _find_names(
+    comments: list[str], fields: list[str], numbers: bool, delimiter: str
+) -> list[str] | None:
+    """The header, if it is the last comment: "#CHROM", or "# a" before lines of numbers.
+
+    fields   of the line after the comments
+    numbers  whether they are numbers
+    """
+    last = comments[-1] if comments else ""
+    spaced = last[1:2] in ("", " ")
+    text = last.lstrip("# ") if spaced else last
+    found = [field.strip() for field in split_fields(text, delimiter)]
+    if last.startswith("##") or not len(found) == len(fields) > 1:
+        return None
+    return found if numbers or not spaced else None
 
 
 def _find_delimiter(path: Path, line: str) -> str:

@@ -15,7 +15,7 @@ from srs.errors import SourceError
 from srs.ingest.columns import parse_column
 from srs.ingest.fields import parse_texts
 from srs.ingest.ids import FrameIds, find_named
-from srs.ingest.lines import read_layout, read_lines, split_fields
+from srs.ingest.lines import read_data, read_layout, split_fields
 from srs.store.layout import NUMERIC
 
 
@@ -136,7 +136,7 @@ def _read_text(path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     if layout.header is None:
         raise SourceError(f"the table {path} has no header: name its columns in the first line.")
     rows = []
-    for number, line in read_lines(path, skip=1):
+    for number, line in read_data(path, layout):
         fields = [f.strip() for f in split_fields(line, layout.delimiter)]
         if len(fields) != layout.n_columns:
             raise SourceError(

@@ -61,8 +61,13 @@ def read_target_file(path: Path, n_samples: int) -> np.ndarray:
     return parse_texts(texts[1:] if len(texts) == n_samples + 1 else texts, delimiter)
 
 
-def parse_target(name: str, given: Any, n_samples: int, task: str | None) -> Target:
-    """A checked Target; SourceError says what is wrong with it and in which row."""
+def parse_target(
+    name: str, given: Any, n_samples: int, task: str | None, learned: bool = True
+) -> Target:
+    """A checked Target; SourceError says what is wrong with it and in which row.
+
+    learned  whether it must be something to learn; else all samples may be equal, or all differ
+    """
     _check_name(name)
     if task is not None and task not in TASKS:
         raise SourceError(f"the task of target {name!r} is {task!r}; it must be one of {TASKS}.")
@@ -74,7 +79,10 @@ def parse_target(name: str, given: Any, n_samples: int, task: str | None) -> Tar
     _refuse_missing(name, series)
     if task is None:
         task = _choose_task(series)
-    return _classes(name, series) if task == "classification" else _numbers(name, series)
+    parsed = _classes(name, series) if task == "classification" else _numbers(name, series)
+    if learned:
+        _refuse_useless(parsed)
+    return parsed
 
 
 def _check_name(name: str) -> None:
@@ -139,15 +147,6 @@ def _classes(name: str, series: pd.Series[Any]) -> Target:
         texts, codes = np.unique(series.astype(str).to_numpy(object).astype(str),
                                  return_inverse=True)  # fmt: skip
         labels = tuple(texts.tolist())
-    if len(labels) == 1:
-        raise SourceError(
-            f"the target {name!r} has one class only ({labels[0]!r}): there is nothing to learn."
-        )
-    if len(labels) == len(series) and len(labels) > 2:
-        raise SourceError(
-            f"the target {name!r} has {len(labels)} classes for {len(series)} samples, so it looks "
-            f"like ids: give another target, or task='regression' if it is a number."
-        )
     return Target(name, "classification", codes.astype(np.int32), labels)
 
 
@@ -159,12 +158,26 @@ def _numbers(name: str, series: pd.Series[Any]) -> Target:
             f"the target {name!r} is not numeric and cannot be regressed: use "
             f"task='classification'."
         ) from None
-    if values.min() == values.max():
+    return Target(name, "regression", np.ascontiguousarray(values), ())
+
+
+def _refuse_useless(target: Target) -> None:
+    """SourceError if all samples are equal, or each is a class of its own."""
+    name, labels, values = target.name, target.labels, target.values
+    if len(labels) == 1:
+        raise SourceError(
+            f"the target {name!r} has one class only ({labels[0]!r}): there is nothing to learn."
+        )
+    if len(labels) == len(values) and len(labels) > 2:
+        raise SourceError(
+            f"the target {name!r} has {len(labels)} classes for {len(values)} samples, so it looks "
+            f"like ids: give another target, or task='regression' if it is a number."
+        )
+    if not labels and values.min() == values.max():
         raise SourceError(
             f"the target {name!r} is constant ({number_text(values[0])}): there is nothing to "
             f"learn."
         )
-    return Target(name, "regression", np.ascontiguousarray(values), ())
 
 
 def split_targets(target: Any) -> Mapping[str | None, Any]:

@@ -24,8 +24,8 @@ from srs.ingest.lines import (
     LineParser,
     TextLayout,
     describe,
+    read_data,
     read_layout,
-    read_lines,
     split_fields,
 )  # fmt: skip
 from srs.ingest.text_columns import Categories, assign_roles, find_index
@@ -59,8 +59,7 @@ class TextTable:
         lines: Callable[[], Iterator[tuple[int, str]]] | None = None,
         categorical: Set[str] = frozenset(),
     ) -> None:  # fmt: skip
-        skip = 0 if layout.header is None else 1
-        self._lines = lines or (lambda: read_lines(path, skip=skip))
+        self._lines = lines or (lambda: read_data(path, layout))
         self._path, self._layout, self._wanted = path, layout, wanted
         self._declared = wanted.categorical | categorical
         self.annotations: Mapping[str, Annotation] = {}
@@ -274,7 +273,7 @@ def read_text_columns(
     columns = roles.features[feature_ids]
     comma = layout.delimiter != ","  # in columns of numbers every comma is a decimal one
     rows = []
-    for _, line in read_lines(path, skip=0 if layout.header is None else 1):
+    for _, line in read_data(path, layout):
         fields = split_fields(line, layout.delimiter)
         rows.append([parse_number(fields[column], comma) for column in columns])
     return np.array(rows, np.float64).T

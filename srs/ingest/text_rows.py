@@ -16,7 +16,7 @@ from srs.ingest.lines import (
     LineParser,
     TextLayout,
     describe,
-    read_lines,
+    read_data,
     split_fields,
 )  # fmt: skip
 from srs.ingest.text_columns import Categories
@@ -53,7 +53,7 @@ class TextRows:
         self.fixed_mem = 100 * self.n_samples  # a line, its fields and numbers
 
     def _lines(self) -> Iterator[tuple[int, str]]:
-        return read_lines(self._path, skip=self._named)
+        return read_data(self._path, self._layout)
 
     def _count_descriptions(self) -> int:
         """Columns behind the names that are text in all of the first lines, before a number."""

@@ -6,9 +6,11 @@ import csv
 import json
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pyarrow.parquet as pq
 
+from srs.cli.ingest import read_names
 from tests.cli.conftest import invoke, run_srs
 
 
@@ -47,6 +49,28 @@ def test_columns_of_samples_and_sets(tmp_path: Path) -> None:
                "--analysis", "mdi", "--out", tmp_path / "why", "--json")
     )  # fmt: skip
     assert why["settings"]["subjects"] == "who"
+
+
+def test_lists_may_end_in_blank_lines(tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("a\nb\n\n \n")
+    assert read_names(tmp_path / "names.txt") == ["a", "b"]
+
+
+def test_a_target_is_named_alike_alone_and_with_columns_beside_it(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    with h5py.File(tmp_path / "c.h5ad", "w") as file:
+        file["X"] = rng.normal(size=(20, 3))
+        for group, columns in (("obs", ("dx", "site")), ("var", ())):
+            frame = file.create_group(group)
+            frame.attrs.update({"_index": "_index", "column-order": list(columns)})
+            frame["_index"] = [f"{group}{i}" for i in range(20 if group == "obs" else 3)]
+            for name in columns:
+                frame[name] = rng.integers(0, 2, 20)
+    source = ("ingest", tmp_path / "c.h5ad", tmp_path / "s.zarr", "--target", "obs:dx", "--json",
+              "--overwrite")  # fmt: skip
+    for more, names in (((), ["dx"]), (("--sample-column", "obs:site"), ["dx", "site"])):
+        written = json.loads(invoke(*source, *more))
+        assert [t["name"] for t in written["targets"]] == names
 
 
 def test_a_list_that_cannot_be_read_leaves_no_folder(store: Path, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ import gzip
 import dask.array
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
 import pytest
 import zarr
 
@@ -110,6 +112,25 @@ def test_text_that_is_not_text(tmp_path):
     for name in ("latin.csv", "cut.csv.gz", "fake.csv.gz"):
         with pytest.raises(SourceError, match=f"{name} cannot be read"):
             ingest(tmp_path / name)
+    (tmp_path / "wide.csv").write_text("a,b\n1,2\n", encoding="utf-16")
+    for name in ("latin.csv", "wide.csv"):
+        with pytest.raises(SourceError, match="is not in UTF-8: save it as UTF-8"):
+            ingest(tmp_path / name)
+
+
+@pytest.mark.filterwarnings("ignore:Feather V1")
+def test_forms_of_arrow_that_are_not_files(tmp_path):
+    table = pa.table({"a": [1.0, 2.0], "b": [3.0, 5.0]})
+    with pa.ipc.new_stream(tmp_path / "t.arrow", table.schema) as stream:
+        stream.write_table(table)
+    with pytest.raises(SourceError, match=r"it is a stream; write it in the file format"):
+        ingest(tmp_path / "t.arrow")
+    pyarrow.feather.write_feather(table, tmp_path / "t.feather", version=1)
+    with pytest.raises(SourceError, match=r"it is Feather version 1; write it as version 2"):
+        ingest(tmp_path / "t.feather")
+    (tmp_path / "t.arrow").write_bytes(b"")
+    with pytest.raises(SourceError, match=r"t\.arrow cannot be read as an Arrow file"):
+        ingest(tmp_path / "t.arrow")
 
 
 def test_npy_files_that_are_refused(tmp_path):

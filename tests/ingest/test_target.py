@@ -110,3 +110,13 @@ def test_names_of_targets():
     assert ingest(frame, target="outcome").target_names == ("outcome",)
     assert ingest(X, target=frame["outcome"]).target_names == ("outcome",)
     assert ingest(X, target=frame["outcome"].to_list()).target_names == ("target",)
+
+
+def test_columns_beside_the_target_need_not_be_learnable():
+    y = np.arange(40) % 2
+    beside = {"w": np.ones(40), "half": np.full(40, 0.5), "who": [f"p{i}" for i in range(40)]}
+    store = ingest(X, target={"y": y, **beside})
+    assert [len(store.target(name).labels) for name in beside] == [1, 0, 40]
+    for name, values in beside.items():
+        with pytest.raises(ValueError, match=r"nothing to learn|looks like ids"):
+            ingest(X, target={name: values, "y": y})

@@ -36,6 +36,35 @@ def test_header_of_r_lacks_the_column_of_row_names(tmp_path):
     assert store.fingerprint == fingerprint(X, names=["a", "b"], sample_ids=["s1", "s2", "s3"])
 
 
+def test_columns_aligned_with_blanks(tmp_path):
+    lines = ["  id    a       b", "  s1    1     5.5", ' "s2"   2      NA', "  s3  3.5   -1000 "]
+    (tmp_path / "t.txt").write_text("\n".join(lines) + "\n   \n")
+    store = ingest(tmp_path / "t.txt", tmp_path / "s.zarr")
+    assert store.fingerprint == fingerprint(X, names=["a", "b"], sample_ids=["s1", "s2", "s3"])
+    np.testing.assert_array_equal(read_values(store, [0, 1]), X)
+    (tmp_path / "f.txt").write_text("g   s1  s2  s3\na    1   2  3.5\nb  5.5  NA  -1000\n")
+    turned = ingest(tmp_path / "f.txt", orientation="features")
+    assert turned.fingerprint == store.fingerprint
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["# made by a tool, version 2\n#\nid,a,b\n", "## a, b, c\n#id,a,b\n", "\n# text\nid,a,b\n"],
+)
+def test_comments_before_the_header(start, tmp_path):
+    (tmp_path / "t.csv").write_text(start + "s1,1,5.5\ns2,2,NA\ns3,3.5,-1000\n")
+    store = ingest(tmp_path / "t.csv", tmp_path / "s.zarr")
+    assert store.fingerprint == fingerprint(X, names=["a", "b"], sample_ids=["s1", "s2", "s3"])
+    np.testing.assert_array_equal(read_values(store, [0, 1]), X)
+
+
+def test_headers_of_numpy(tmp_path):
+    np.savetxt(tmp_path / "t.csv", X, delimiter=",", header="made by numpy\na,b")
+    assert ingest(tmp_path / "t.csv").fingerprint == fingerprint(X, names=["a", "b"])
+    np.savetxt(tmp_path / "t.csv", X, delimiter=",", header="made by numpy")
+    assert ingest(tmp_path / "t.csv").fingerprint == fingerprint(X)
+
+
 def test_first_line_of_numbers_is_data_and_noticed(tmp_path):
     (tmp_path / "t.csv").write_text("1,5.5\n2,\n3.5,-1000\n")
     store = ingest(tmp_path / "t.csv", target=[0, 1, 1])
