@@ -97,15 +97,18 @@ def find_ids(
 
 def _are_measured(values: Sequence[str]) -> bool:
     """Whether values are numbers with decimals, which are no ids."""
-    numbers = [v for v in values if v.strip() not in MISSING_TEXTS and is_number(v)]
-    return any(parse_number(value) % 1 != 0 for value in numbers)
+    return any(
+        parse_number(value) % 1 != 0
+        for value in values
+        if value.strip() not in MISSING_TEXTS and is_number(value)
+    )
 
 
 def _say_subjects(name: str) -> str:
     return (
         f"the column {name!r} is a feature, though it looks like ids of subjects: for samples that "
         f"belong together give it as --sample-column {name} and select with --subjects {name}; "
-        f"else leave it out."
+        f"else name it with --id-column, or leave it out."
     )
 
 

@@ -69,7 +69,7 @@ def read_lines(path: Path, skip: int = 0) -> Iterator[tuple[int, str]]:
                     yield start, line
     except UnicodeDecodeError:
         raise SourceError(
-            f"{path} cannot be read after line {number}, which is not in UTF-8: save it as UTF-8."
+            f"{path} cannot be read after line {number}: it is not in UTF-8; save it as UTF-8."
         ) from None
     except (EOFError, OSError) as error:
         raise SourceError(f"{path} cannot be read after line {number}: {error}.") from None

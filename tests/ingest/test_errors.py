@@ -114,7 +114,7 @@ def test_text_that_is_not_text(tmp_path):
             ingest(tmp_path / name)
     (tmp_path / "wide.csv").write_text("a,b\n1,2\n", encoding="utf-16")
     for name in ("latin.csv", "wide.csv"):
-        with pytest.raises(SourceError, match="is not in UTF-8: save it as UTF-8"):
+        with pytest.raises(SourceError, match="it is not in UTF-8; save it as UTF-8"):
             ingest(tmp_path / name)
 
 
