@@ -249,11 +249,15 @@ class FeatureStore:
         packed = np.empty((*out.shape[:2], packing.PACKED_TILE), np.uint8)
         self._read_stored(chunk, packed)
         packing.unpack(packed, out)
+        first = chunk * self.chunk_features
         if len(self._four_levels):
-            first = chunk * self.chunk_features
             for place in np.flatnonzero(self._four_levels[first : first + self.chunk_features]):
                 one = out[place // layout.TILE, :, place % layout.TILE]
                 one[one == layout.MISSING] = 3
+        places, codes = self._wide
+        for row in range(*np.searchsorted(places, (first, first + self.chunk_features))):
+            tile, lane = divmod(int(places[row]) - first, layout.TILE)
+            out[tile, :, lane] = codes[row]
 
     @cached_property
     def _four_levels(self) -> np.ndarray:
@@ -261,6 +265,17 @@ class FeatureStore:
         if "four_levels" not in self._group:
             return np.zeros(0, bool)
         return np.unpackbits(np.asarray(self._group["four_levels"][:])).astype(bool)
+
+    @cached_property
+    def _wide(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places, ascending, of features that two bits do not hold, and their codes."""
+        if "wide" not in self._group:
+            return np.zeros(0, np.int64), np.zeros((0, self.n_samples), np.uint8)
+        group = self._group["wide"]
+        places, codes = np.asarray(group["place"][:]), np.asarray(group["codes"][:])
+        if codes.shape != (len(places), self.n_samples) or codes.dtype != np.uint8:
+            raise StoreError(f"{self!r}: wide/codes is damaged, ingest again.")
+        return places, codes
 
     def _read_stored(self, chunk: int, out: np.ndarray) -> None:
         """Read one chunk as it is on disk."""

@@ -141,7 +141,6 @@ class StoreWriter:
         self._keys = np.zeros(2 * n_features + 16, np.uint64)
         self._counts = np.zeros(2 * n_features + 16, np.uint32)
         self._hashes: list[list[np.ndarray]] = [[] for _ in range(self._n_buckets)]
-        self._ids: list[list[np.ndarray]] = [[] for _ in range(self._n_buckets)]
 
     @property
     def code_bits(self) -> int:
@@ -163,12 +162,10 @@ class StoreWriter:
         self._top_shares[ids] = content.shares
         self.any_missing = self.any_missing or bool(content.missing.any())
         four = content.tops == LAST_CODE
-        few = bool((content.tops <= LAST_CODE - content.missing).all())
-        rows = self._spill.pack(codes, few)
+        rows = self._spill.pack(ids, codes, content.tops <= LAST_CODE - content.missing)
         for b, chosen in self._sort_into_buckets(hashes):
-            self._spill.write(b, rows[chosen], four[chosen])
+            self._spill.write(b, ids[chosen], rows[chosen], four[chosen])
             self._hashes[b].append(hashes[chosen])
-            self._ids[b].append(ids[chosen])
 
     def _sort_into_buckets(self, hashes: np.ndarray) -> Iterator[tuple[int, Any]]:
         """Buckets, and which features go there."""
@@ -187,10 +184,10 @@ class StoreWriter:
         ids, four, rows = [], [], []
         n_wanted = width
         for b in range(self._n_buckets):
-            if not self._ids[b]:
+            if not self._hashes[b]:
                 continue
-            hashes, bucket_ids = np.concatenate(self._hashes[b]), np.concatenate(self._ids[b])
-            codes, fours = self._spill.read(b, len(bucket_ids))
+            hashes, bucket_ids = np.concatenate(self._hashes[b]), self._spill.ids(b)
+            codes, fours = self._spill.read(b)
             order = np.lexsort((bucket_ids, hashes))
             while len(order):
                 part, order = order[:n_wanted], order[n_wanted:]
@@ -328,7 +325,17 @@ class StoreWriter:
             raise StoreError(f"{n_written} of {self.n_features} features were written.")
         if fours.any() and self._spill.packed:
             _write_array(self._group, "four_levels", np.packbits(fours))
+        if self._spill.wide:
+            self._write_wide(feature_id)
         return feature_id
+
+    def _write_wide(self, feature_id: np.ndarray) -> None:
+        """Write the codes that two bits do not hold, in the order of places."""
+        wide = self._spill.wide
+        places = np.flatnonzero(np.isin(feature_id, list(wide)))
+        codes = np.stack([wide[int(i)] for i in feature_id[places]])
+        _write_array(self._group, "wide/place", places)
+        _write_array(self._group, "wide/codes", codes)
 
     def _write_rows(self, codes: zarr.Array[Any], first: int, width: int, rows: Rows) -> None:
         """Write rows as chunks of so many features, from the first one on; what is left over in
