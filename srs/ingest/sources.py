@@ -13,18 +13,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import zarr
+from scipy import sparse
 
 from srs.errors import SourceError
 from srs.ingest.arrays import check_shape, is_dask, open_dask, open_numpy, open_zarr
 from srs.ingest.block import Source, Wanted, check_orientation
 from srs.ingest.npy import find_npy, open_npy
+from srs.ingest.objects import is_anndata, open_anndata, open_sparse
 from srs.ingest.zarr_checks import check_folder
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 IMAGE_SUFFIXES = (".nii", ".nii.gz")
 KINDS = (
-    "a numpy, zarr or dask array, a DataFrame, or a path to .npy, .csv, .tsv, .txt (also .gz), "
-    ".parquet, .arrow, .feather, .zarr, .h5ad, .h5, .mat, .bed, .npz, .libsvm, .arff, or .nii"
+    "a numpy, zarr or dask array, a DataFrame, a sparse matrix, an AnnData object, or a path to "
+    ".npy, .csv, .tsv, .txt (also .gz), .parquet, .arrow, .feather, .zarr, .h5ad, .h5, .mat, .bed, "
+    ".npz, .libsvm, .arff, or .nii"
 )
 
 
@@ -45,6 +48,10 @@ def open_source(source: Any, wanted: Wanted) -> Source:
         return open_npy(path, wanted)
     if isinstance(source, (np.ndarray, list, tuple)):
         return _open_array(np.asarray(source), wanted)
+    if sparse.issparse(source):
+        return open_sparse(source, wanted)
+    if is_anndata(source):
+        return open_anndata(source, wanted)
     raise SourceError(f"a {type(source).__name__} cannot be a source: give {KINDS}.")
 
 
