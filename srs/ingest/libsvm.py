@@ -6,6 +6,7 @@ The target is `label`, the first field of each line.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,9 @@ class LibsvmSource:
         self.n_samples = n_items = 0
         try:
             piece = max(LEAST_PIECE, wanted.mem // TEXT_COPIES)
-            for start in range(0, path.stat().st_size, piece):
-                n_items += self._add(start, piece)
+            with path.open("rb") as file:
+                while lines := file.read(piece):
+                    n_items += self._add(lines + file.readline())
         except BaseException:
             self._spill.close()
             raise
@@ -58,13 +60,13 @@ class LibsvmSource:
         self.held, self.in_memory = 8 + int(24 * min(1.0, share)) + 1, False
         self.fixed_mem = min(kept_mem, 12 * n_items + 8 * (self._spill.n_features + 1))
 
-    def _add(self, start: int, length: int) -> int:
+    def _add(self, lines: bytes) -> int:
         """Take the lines of one piece; the number of their items."""
         from sklearn.datasets import load_svmlight_file
 
         try:
             found, labels = load_svmlight_file(
-                self._path, n_features=LARGEST + 1, zero_based=True, offset=start, length=length
+                io.BytesIO(lines), n_features=LARGEST + 1, zero_based=True
             )[:2]
         except (ValueError, OverflowError, OSError) as error:
             fault = _find_fault(self._path) or f" cannot be read as libsvm: {error}"

@@ -1,11 +1,15 @@
 """What a run selected, written in the formats that data came in and read by their libraries."""
 
+import json
+import warnings
+
 import anndata
 import nibabel
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+import zarr
 from bed_reader import open_bed, to_bed
 
 import srs
@@ -104,6 +108,75 @@ def test_anndata(suffix, tmp_path):
     assert copied.var.equals(again.var)
     with pytest.raises(InputError, match="exists already"):
         srs.export(folder, "h5ad", copy, into=source)
+
+
+def make_cells(names, **obs):
+    index = pd.Index([f"c{i}" for i in range(N)], dtype=object)
+    var = pd.DataFrame(index=pd.Index(names, dtype=object))
+    return anndata.AnnData(np.nan_to_num(DOSAGE), obs=pd.DataFrame(obs, index=index), var=var)
+
+
+@pytest.mark.filterwarnings("ignore:Variable names are not unique")
+def test_repeated_names_are_matched_by_place(tmp_path):
+    names = [f"g{i}" for i in range(P)]
+    names[5] = names[41] = "g3"
+    cells = make_cells(names, y=Y, age=np.arange(N) / 2)
+    cells.write_h5ad(tmp_path / "x.h5ad")
+    (tmp_path / "table.csv").write_text(
+        "id,height\n" + "".join(f"c{i},{i % 7}\n" for i in range(N))
+    )
+    folder, _ = run(
+        tmp_path / "x.h5ad", tmp_path, target="obs:y", table=tmp_path / "table.csv",
+        covariates=["height"],
+    )  # fmt: skip
+    srs.export(folder, "h5ad", into=tmp_path / "x.h5ad")
+    var = anndata.read_h5ad(tmp_path / "x.h5ad").var
+    assert np.flatnonzero(var["srs_relevant"]).tolist() == [3, 41]
+    for other in (cells[:, ::-1], cells[:, :20]):  # g3 of the run may be any of three
+        other.copy().write_h5ad(tmp_path / "y.h5ad")
+        with pytest.raises(InputError, match="the name 'g3' occurs more than once"):
+            srs.export(folder, "h5ad", into=tmp_path / "y.h5ad")
+
+
+@pytest.mark.parametrize("consolidated", [True, False])
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.filterwarnings("ignore::zarr.errors.ZarrUserWarning")
+def test_columns_added_to_zarr_are_seen(version, consolidated, tmp_path):
+    source = tmp_path / "x.zarr"
+    with anndata.settings.override(zarr_write_format=version):
+        make_cells([f"g{i}" for i in range(P)], y=Y).write_zarr(source)
+    metadata = source / (".zmetadata" if version == 2 else "zarr.json")
+    if not consolidated and version == 2:
+        metadata.unlink()
+    elif not consolidated:
+        known = json.loads(metadata.read_text())
+        metadata.write_text(json.dumps(known | {"consolidated_metadata": None}))
+    folder, _ = run(source, tmp_path, target="obs:y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        srs.export(folder, "h5ad", into=source)
+    var = anndata.read_zarr(source).var
+    assert np.flatnonzero(var["srs_relevant"]).tolist() == [3, 41]
+    known = zarr.open_group(source, mode="r").metadata.consolidated_metadata
+    assert (known is not None) == consolidated
+
+
+def test_columns_of_obs_with_missing_values(tmp_path):
+    state = pd.Categorical.from_codes(np.where(np.arange(N) < 9, -1, Y), ["a", "b"])
+    dose = pd.array(np.arange(N), dtype="Int64")
+    dose[30] = pd.NA
+    cells = make_cells([f"g{i}" for i in range(P)], state=state, dose=dose, ok=pd.array(Y == 1))
+    cells.obs["state"] = cells.obs["state"].cat.rename_categories(
+        pd.Index(["a", "b"], dtype=object)
+    )
+    cells.write_h5ad(tmp_path / "x.h5ad")
+    folder, store = run(tmp_path / "x.h5ad", tmp_path, target="obs:state")
+    assert store.n_samples == N - 9
+    obs = anndata.read_h5ad(srs.export(folder, "h5ad")).obs
+    expected = np.arange(9, N, dtype=float)
+    expected[21] = np.nan
+    np.testing.assert_array_equal(obs["dose"], expected)
+    np.testing.assert_array_equal(obs["ok"], (Y == 1)[9:])
 
 
 def test_a_failed_export_leaves_no_file(tmp_path):

@@ -116,6 +116,18 @@ def test_targets_of_texts(tmp_path):
             ingest(tmp_path / "x.h5", target=name)
 
 
+def test_targets_of_another_shape_are_refused(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["x"], file["short"], file["matrix"] = VALUES, TARGET[:9], VALUES[:, :2]
+    scipy.io.savemat(
+        tmp_path / "x.mat", {"x": VALUES, "short": TARGET[:9], "matrix": VALUES[:, :2]}
+    )
+    for suffix in (".h5", ".mat"):
+        for name, shape in (("short", r"\(9,\)"), ("matrix", r"\(23, 2\)")):
+            with pytest.raises(SourceError, match=rf"'{name}' has shape {shape} and the source"):
+                ingest(tmp_path / f"x{suffix}", dataset="x", target=name)
+
+
 def test_files_that_lead_elsewhere_are_refused(tmp_path):
     """Guards secrets: a file must not make us read what its owner may not."""
     secret = tmp_path / "secret.h5"

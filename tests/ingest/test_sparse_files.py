@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.io.arff
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
@@ -52,6 +52,11 @@ def stored_items(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, t
     return rng.integers(0, shape[0], n_items), rng.integers(0, shape[1], n_items), values, shape
 
 
+# An explicit zero before the value of the same place.
+ZEROS = (np.array([0, 0, 1, 2, 2]), np.zeros(5, int), np.array([0.0, 7, 2, 0, 7]), (4, 1))
+
+
+@example(ZEROS, True, np.float32)
 @given(stored_items(), st.booleans(), st.sampled_from([np.float32, np.float64]))
 def test_counts_are_coded_as_dense_values(items, in_file, dtype):
     """Guards the short way of counts: bands in memory and in the file, one and many, items that
@@ -114,6 +119,19 @@ def test_libsvm(zero_based, piece, tmp_path, monkeypatch):
     store = ingest(path, tmp_path / "s.zarr", target="label")
     assert store.fingerprint == ingest(values, target={"label": TARGET}).fingerprint
     np.testing.assert_array_equal(read_values(store, [3]), values[:, [3]])
+
+
+def test_libsvm_with_lines_of_comments(tmp_path, monkeypatch):
+    """Guards that pieces do not overlap: one may end before, in or after such lines."""
+    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "LEAST_PIECE", 100)
+    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "TEXT_COPIES", 10**9)
+    path, labels = tmp_path / "x.svm", np.repeat(np.arange(26), 2)
+    dump_svmlight_file(VALUES.repeat(2, axis=0), labels, str(path), zero_based=False)
+    lines = path.read_text().splitlines()
+    path.write_text("".join(f"{line}\n# {'-' * 17 * (i % 9)}\n\n" for i, line in enumerate(lines)))
+    store = ingest(path, tmp_path / "s.zarr", target="label")
+    assert store.target().values.tolist() == labels.tolist()
+    np.testing.assert_array_equal(read_values(store, [7])[::2, 0], VALUES[:, 7])
 
 
 def test_libsvm_that_is_refused(tmp_path):
