@@ -119,6 +119,15 @@ def _texts(group: Any, name: str, folder: Path) -> list[str]:
     return [str(text) for text in read_column(_array(group, name, folder))]
 
 
+def read_alleles(folder: Path, variants: np.ndarray) -> list[list[str]] | None:
+    """The reference and the alternative alleles of some variants; None if the folder has none."""
+    group: Any = open_group(folder)
+    if "variant_allele" not in group:
+        return None
+    found = _array(group, "variant_allele", folder).oindex[variants, :]
+    return [[str(one) for one in alleles if str(one) not in ("", ".")] for alleles in found]
+
+
 def _column(group: Any, name: str, folder: Path, n_samples: int) -> Any:
     """A target: an array of the group with one value for each sample."""
     if name not in group or group[name].shape != (n_samples,):

@@ -214,6 +214,76 @@ def test_variants(tmp_path):
         srs.export(folder, "h5ad", into=tmp_path / "no.h5ad")
 
 
+def test_variants_beside_covariates(tmp_path, caplog):
+    """Guards what PLINK users know their data by, when covariates were added to the features."""
+    alleles = np.array(["GT", "AC"])[np.arange(P) % 2]
+    sex, families = 1 + np.arange(N) % 2, [f"F{i // 2}" for i in range(N)]
+    pheno = [str(1 + y) for y in Y]
+    to_bed(tmp_path / "g.bed", DOSAGE, properties={
+        "fid": families, "iid": [f"i{i}" for i in range(N)], "sex": sex, "pheno": pheno,
+        "sid": [f"rs{i}" for i in range(P)], "allele_1": [a[0] for a in alleles],
+        "allele_2": [a[1] for a in alleles],
+    })  # fmt: skip
+    table = pd.DataFrame({"age": Y + np.random.default_rng(1).normal(size=N), "y": Y})
+    table.index = [f"i{i}" for i in range(N)]
+    table.loc["i5", "y"] = np.nan
+    table.to_csv(tmp_path / "t.csv", index_label="IID")
+    store = srs.ingest(
+        tmp_path / "g.bed", tmp_path / "s.zarr", table=tmp_path / "t.csv", target="y",
+        covariates=["age"],
+    )  # fmt: skip
+    pinned = srs.select(store, pinned=["age"], max_trees=60, seed=0)
+    free = srs.select(store, max_trees=60, seed=0)
+    assert pinned.relevant_names == ["rs3", "rs41"]
+    assert free.relevant_names == ["rs3", "rs41", "age"]
+    kept = np.delete(np.arange(N), 5)
+    ids = [3, 41]
+    for one, notices in ((pinned, []), (free, ["covariates are left out of the file: age."])):
+        caplog.clear()
+        path = srs.export(one, "bed", tmp_path / f"{len(notices)}.bed")
+        assert [record.getMessage() for record in caplog.records] == notices
+        with open_bed(path) as bed:
+            assert bed.sid.tolist() == ["rs3", "rs41"]
+            assert bed.allele_1.tolist() == [alleles[i][0] for i in ids]
+            assert bed.allele_2.tolist() == [alleles[i][1] for i in ids]
+            assert bed.fid.tolist() == [families[i] for i in kept]
+            assert bed.sex.tolist() == sex[kept].tolist()
+            assert bed.pheno.tolist() == [pheno[i] for i in kept]
+            np.testing.assert_array_equal(bed.read(), DOSAGE[np.ix_(kept, ids)])
+    others = [name for name in store.feature_names if name not in ("rs3", "rs41")]
+    only = srs.select(store, features=others, max_trees=60, seed=0)
+    assert only.relevant_names == ["age"]
+    with pytest.raises(InputError, match="all relevant features are covariates"):
+        srs.export(only, "bed", tmp_path / "x.bed")
+
+
+@pytest.mark.filterwarnings("ignore::zarr.errors.ZarrUserWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_alleles_of_vcf_zarr(tmp_path, caplog):
+    """Allele 1 is the one that a dosage counts, also in the new file."""
+    alleles = np.array([["A", "C", "", ""], ["G", "T", "C", "A"]], "U3")[np.arange(P) % 2]
+    alleles[3] = ["A", "CAT", "", ""]
+    calls = np.stack([DOSAGE.T > 0, DOSAGE.T > 1], axis=2).astype(np.int8)
+    calls[np.isnan(DOSAGE.T)] = -1
+    group = zarr.create_group(tmp_path / "x.vcz", zarr_format=2)
+    group.create_array("call_genotype", data=calls)
+    group.create_array("variant_contig", data=np.zeros(P, np.int8))
+    group.create_array("variant_position", data=np.arange(P))
+    ids = [f"NA{i}" for i in range(N)]
+    for name, texts in (("contig_id", ["chr7"]), ("sample_id", ids), ("variant_allele", alleles)):
+        array = group.create_array(name, shape=np.shape(texts), dtype=np.dtypes.StringDType())
+        array[:] = np.array(texts, np.dtypes.StringDType())
+    folder, _ = run(tmp_path / "x.vcz", tmp_path, target=Y)
+    with open_bed(srs.export(folder, "bed")) as bed:
+        assert bed.allele_1.tolist() == ["CAT", "T"]
+        assert bed.allele_2.tolist() == ["A", "G"]
+        assert bed.chromosome.tolist() == ["chr7"] * 2
+        assert bed.bp_position.tolist() == [3, 41]
+        assert bed.iid.tolist() == ids
+        np.testing.assert_array_equal(bed.read(), DOSAGE[:, [3, 41]])
+    assert "several alternative alleles, which are counted together: 1;" in caplog.text
+
+
 def test_a_map_of_voxels(tmp_path):
     affine = np.diag([2.0, 2.0, 2.0, 1.0])
     images = RNG.normal(size=(4, 5, 3, N)).astype(np.float32)
