@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+from benchmarks.measure import reference_folder
 from srs.errors import SourceError
 from srs.ingest import ingest
 from srs.ingest.bands import SparseSpill
@@ -182,6 +183,46 @@ def test_arff(tmp_path):
     np.testing.assert_array_equal(read_values(store, [2])[:, 0], known["humidity"])
     target = store.target()
     assert [target.labels[v].encode() for v in target.values] == known["play"].tolist()
+
+
+def test_labels_of_arff_are_categories_whatever_they_say(tmp_path):
+    levels = ["None", "NA", "nan", "mild"]
+    rows = [f"{levels[i % 4]},{i % 40},{i}" for i in range(200)]
+    rows[3], rows[5] = "?,3,3", "NA,?,5"
+    path = tmp_path / "x.arff"
+    path.write_text(
+        f"@relation r\n@attribute sev {{None,NA,nan,mild}} % how bad it is\n"
+        f"@attribute site {{{','.join(map(str, range(40)))}}}\n"
+        f"@attribute x real % 5 is 'five'\n@data\n" + "\n".join(rows)
+    )
+    store = ingest(path, tmp_path / "s.zarr", target="site")
+    assert store.kinds.tolist() == [2, 0]
+    assert store.labels(0) == ("NA", "None", "mild", "nan")
+    target = store.target()
+    assert (target.task, len(target.labels), store.n_samples) == ("classification", 40, 199)
+    expected = [0 if i == 5 else 255 if i == 3 else (1, 0, 3, 2)[i % 4] for i in range(200)]
+    assert store.read_codes([0])[:, 0].tolist() == expected[:5] + expected[6:]
+    severe = ingest(path, target="sev").target()
+    assert severe.labels == ("NA", "None", "mild", "nan")
+    assert np.bincount(severe.values).tolist() == [50, 50, 49, 50]
+    numbers = tmp_path / "numbers.arff"
+    numbers.write_text("@attribute a {1,NA}\n@attribute b real\n@data\n1,1\nNA,2\n1,3\n")
+    assert ingest(numbers).labels(0) == ("1", "NA")
+
+
+@pytest.mark.skipif(reference_folder() is None, reason="no reference data (SRS_REFERENCE_DATA)")
+def test_a_real_arff_file():
+    """Primary tumor of the UCI repository, compared with scipy's own reading of it."""
+    path = reference_folder() / "data" / "primary_tumor" / "primary.tumor.arff"
+    known, about = scipy.io.arff.loadarff(path)
+    store = ingest(path, target="class")
+    assert store.feature_names == about.names()[:-1]
+    codes = store.read_codes(np.arange(17))
+    for i, name in enumerate(store.feature_names):
+        labels = {code: label.encode() for code, label in enumerate(store.labels(i))}
+        assert [labels.get(code, b"?") for code in codes[:, i].tolist()] == known[name].tolist()
+    target = store.target()
+    assert [target.labels[v].encode() for v in target.values] == known["class"].tolist()
 
 
 @pytest.mark.parametrize(
