@@ -114,12 +114,39 @@ def test_libsvm(zero_based, piece, tmp_path, monkeypatch):
     monkeypatch.setattr(import_module("srs.ingest.libsvm"), "LEAST_PIECE", piece)
     if piece == 300:
         monkeypatch.setattr(import_module("srs.ingest.libsvm"), "TEXT_COPIES", 10**9)
-    values = VALUES
-    if zero_based and not VALUES[:, 0].any():
-        values = VALUES[:, 1:]
     store = ingest(path, tmp_path / "s.zarr", target="label")
-    assert store.fingerprint == ingest(values, target={"label": TARGET}).fingerprint
-    np.testing.assert_array_equal(read_values(store, [3]), values[:, [3]])
+    names = None if zero_based else [f"f{i + 1}" for i in range(34)]
+    expected = ingest(VALUES, names=names, target={"label": TARGET})
+    assert store.fingerprint == expected.fingerprint
+    assert store.feature_names == expected.feature_names
+    np.testing.assert_array_equal(read_values(store, [3]), VALUES[:, [3]])
+
+
+@pytest.mark.parametrize("zero_based", [True, False])
+def test_features_of_libsvm_have_the_numbers_of_the_file(zero_based, tmp_path):
+    """Guards names: a file that counts from 0 may never use the 0."""
+    values = VALUES.copy()
+    values[:, 0] = 0
+    dump_svmlight_file(values, TARGET, str(tmp_path / "x.svm"), zero_based=zero_based)
+    store = ingest(tmp_path / "x.svm", tmp_path / "s.zarr")
+    lines = [line.split() for line in (tmp_path / "x.svm").read_text().splitlines()]
+    expected = [dict(item.split(":") for item in line[1:]).get("5", "0") for line in lines]
+    at = store.feature_names.index("f5")
+    assert read_values(store, [at])[:, 0].tolist() == [float(value) for value in expected]
+
+
+def test_queries_of_libsvm(tmp_path, monkeypatch):
+    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "LEAST_PIECE", 300)
+    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "TEXT_COPIES", 10**9)
+    path, queries = tmp_path / "x.svm", 700 + np.arange(26) // 4
+    dump_svmlight_file(VALUES, TARGET, str(path), query_id=queries, comment="1 qid:3 no sample")
+    store = ingest(path, tmp_path / "s.zarr", target={"label": "label", "qid": "qid"})
+    target = store.target("qid")
+    assert [target.labels[v] for v in target.values] == [str(q) for q in queries]
+    assert store.n_features == VALUES.shape[1]
+    path.write_text("1 3:2.5\n0 qid:7 4:1\n1 3:1\n")
+    with pytest.raises(SourceError, match="has a qid in 1 of 3 lines"):
+        ingest(path, target={"label": "label", "qid": "qid"})
 
 
 def test_libsvm_with_lines_of_comments(tmp_path, monkeypatch):
@@ -149,7 +176,7 @@ def test_libsvm_that_is_refused(tmp_path):
         with pytest.raises(SourceError, match=message):
             ingest(path)
     path.write_text("1 3:2.5\n0 4:1\n1 3:1\n")
-    with pytest.raises(SourceError, match="has only 'label'"):
+    with pytest.raises(SourceError, match="has only 'label' and 'qid'"):
         ingest(path, target="y")
 
 
