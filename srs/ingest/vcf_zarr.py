@@ -74,7 +74,9 @@ def open_vcf_zarr(folder: Path, wanted: Wanted) -> GenotypeSource:
         dosages = np.empty((stop - first, n_samples), np.int8)
 
         def count(part: np.ndarray, row: int, column: int) -> None:
-            count_alleles(part.astype(np.int8, copy=False), dosages, row - first, column)
+            if part.dtype != np.int8:
+                part = np.clip(part, -2, 1).astype(np.int8)  # larger ones would wrap
+            count_alleles(part, dosages, row - first, column)
 
         chunks.hand_out(slice(first, stop), slice(0, n_samples), count)
         return dosages
