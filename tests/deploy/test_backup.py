@@ -14,6 +14,7 @@ from service.job_store.jobs import QueueLimits, Submission
 from service.job_store.migrations import STEPS, migrate, read_version
 from service.jobs import JobKind
 from service.layout import DataFolder
+from service.pairing import pair
 from tests.deploy.tools import DEPLOY, run_script
 
 BACKUP, RESTORE = DEPLOY / "backup" / "backup", DEPLOY / "backup" / "restore"
@@ -59,6 +60,7 @@ def busy(tmp_path: Path, url: str | None) -> Iterator[tuple[Path, Callable[[], l
     folder = DataFolder(tmp_path / "data")
     folder.prepare()
     store = open_job_store(url, folder.root, 4)
+    pair(folder, store)
     ids = [submit(store, folder, number) for number in range(50)]
     stop = threading.Event()
 
@@ -92,6 +94,7 @@ def test_what_was_accepted_before_a_backup_is_there_after_a_restore(
     new = tmp_path / "new"
     run_script(RESTORE, made, **settings(new, other_url))
     store = open_job_store(other_url, new, 2)
+    pair(_prepared(new), store)  # or the service would not start
     jobs = store.jobs.list("ann", limit=100_000, filters={})
     store.close()
     assert {job.id for job in jobs} >= set(ids[:50])
