@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from deploy.backup.postgres import split_password
 from service.job_store import JobStore, open_job_store
 from service.job_store.database import open_database
 from service.job_store.jobs import QueueLimits, Submission
@@ -118,6 +121,45 @@ def test_a_restore_overwrites_nothing_and_sees_damage(
         file.write(b"x")
     run_script(RESTORE, made, code=1, **settings(tmp_path / "new", other_url))
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "without", "password"),
+    [
+        ("postgresql://srs:a%40b@db:5432/srs?x=1", "postgresql://srs@db:5432/srs?x=1", "a@b"),
+        ("postgresql://srs:@db/srs", "postgresql://srs@db/srs", ""),
+        ("postgresql://srs@/srs?host=/run", "postgresql://srs@/srs?host=/run", None),
+        ("postgresql:///srs?host=/run", "postgresql:///srs?host=/run", None),
+    ],
+)
+def test_the_password_is_taken_from_the_url(url: str, without: str, password: str | None):
+    assert split_password(url) == (without, password)
+
+
+def test_arguments_of_commands_have_no_password(postgres_url: str, tmp_path: Path):
+    """Guards the password: all users of a machine see the arguments of its commands."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("pg_dump", "pg_restore"):
+        program = programs / name
+        program.write_text(
+            f'#!/bin/sh\necho "{name} $PGPASSWORD $*" >>{tmp_path}/seen\n'
+            f'exec {shutil.which(name)} "$@"\n'
+        )
+        program.chmod(0o755)
+    data = tmp_path / "data"
+    data.mkdir()
+    given = settings(data, postgres_url.replace("//srs@", "//srs:se%63ret@"))
+    given["PATH"] = f"{programs}:{os.environ['PATH']}"
+    made = run_script(BACKUP, tmp_path / "backups", **given).stdout.strip()
+    run_script(RESTORE, made, **given)
+    for line, name in zip(
+        (tmp_path / "seen").read_text().splitlines(), ("pg_dump", "pg_restore"), strict=True
+    ):
+        program, password, arguments = line.split(" ", 2)
+        assert (program, password) == (name, "secret")
+        assert "--dbname=postgresql://srs@/" in arguments
+        assert "secret" not in arguments.replace("%63", "c")
 
 
 def test_old_backups_go(tmp_path: Path):

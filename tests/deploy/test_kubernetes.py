@@ -218,15 +218,15 @@ def test_the_autoscaler_reads_a_figure_that_the_service_gives():
         assert "replicas" not in worker["spec"], "or every apply would undo the autoscaler"
 
 
-@pytest.mark.parametrize("given", [(), ("postgresql://me:secret@db.example.org/srs",)])
-def test_secrets_hold_what_pods_name(given: tuple[str, ...]):
-    done = run_script(FOLDER / "make-secrets", *given)
+@pytest.mark.parametrize("given", ["", "postgresql://me:secret@db.example.org/srs"])
+def test_secrets_hold_what_pods_name(given: str):
+    done = run_script(FOLDER / "make-secrets", SRS_DATABASE_URL=given)
     made = read_resources(done.stdout)
     for secret in made:
         check(secret)
     keys = {s["metadata"]["name"]: s["data"] for s in made}
     url = base64.b64decode(keys["srs-database"]["url"]).decode()
-    assert url.startswith("postgresql://srs:") if not given else url == given[0]
+    assert url.startswith("postgresql://srs:") if not given else url == given
     assert base64.b64decode(keys["srs-tls-worker"]["ca.pem"]).startswith(b"-----BEGIN CERT")
     text = "".join(path.read_text() for path in WHOLE if not given or path.stem != "postgres")
     for name in re.findall(r"secretName: ([\w-]+)", text):
@@ -239,3 +239,8 @@ def test_certificates_are_renewed_without_a_new_password():
     made = read_resources(run_script(FOLDER / "make-secrets", "--tls").stdout)
     names = [secret["metadata"]["name"] for secret in made]
     assert names == ["srs-tls-service", "srs-tls-scheduler", "srs-tls-worker"]
+
+
+def test_an_address_in_the_arguments_is_refused():
+    url = "postgresql://me:secret@db.example.org/srs"
+    assert "SRS_DATABASE_URL" in run_script(FOLDER / "make-secrets", url, code=2).stderr
