@@ -55,5 +55,6 @@ class JobStore:
 def open_job_store(url: str | None, folder: Path, size: int) -> JobStore:
     """Open the database at `url`, or SQLite in `folder`, with tables up to date."""
     database = open_database(url, folder, size)
+    database.open()
     migrate(database)
     return JobStore(database)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import socket
 import subprocess
@@ -10,15 +11,17 @@ import sys
 
 import pytest
 
+from service.job_store import open_job_store
 from srs.cli.serve import listen
 from srs.errors import InputError
+from tests.service.postgres import running_cluster
 from tests.service.server import ROOT, free_port
 
 
-def serve(*options: str) -> subprocess.CompletedProcess[str]:
+def serve(*options: str, **settings: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "srs.cli", "serve", *options],
-        cwd=ROOT, capture_output=True, text=True, timeout=60,
+        [sys.executable, "-m", "srs.cli", "serve", *options], cwd=ROOT, capture_output=True,
+        text=True, timeout=60, check=False, env={**os.environ, **settings},
     )  # fmt: skip
 
 
@@ -65,3 +68,35 @@ def test_without_keys_only_on_loopback(tmp_path):
     assert ended.returncode == 2
     assert "loopback only" in ended.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("login", "reason"),
+    [
+        ("srs:wonderland", "Connection refused"),
+        ("srs:wonder@land", "SRS_DATABASE_URL cannot be read"),
+        ("srs:wonder%land", "SRS_DATABASE_URL cannot be read"),
+        ("srs:wonder/land", "SRS_DATABASE_URL cannot be read"),
+    ],
+)
+def test_why_the_database_cannot_be_opened_is_said_without_the_password(tmp_path, login, reason):
+    url = f"postgresql://{login}@127.0.0.1:{free_port()}/srs"
+    ended = serve("--data-dir", str(tmp_path), SRS_DATABASE_URL=url)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("srs: the database cannot be opened: ")
+    assert reason in ended.stderr
+    assert "wonder" not in ended.stderr
+    assert "land" not in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_a_root_certificate_that_is_missing_is_named(tmp_path):
+    """What a URL with sslmode=verify-full alone comes to, and what makes it work."""
+    port = free_port()
+    with running_cluster(tls_port=port) as inside:
+        authority = re.search(r"host=([^&]+)", inside)[1] + "/ca.pem"
+        url = f"postgresql://srs@localhost:{port}/postgres?sslmode=verify-full"
+        ended = serve("--data-dir", str(tmp_path), SRS_DATABASE_URL=url, HOME=str(tmp_path))
+        assert ended.returncode == 2
+        assert "root.crt" in ended.stderr
+        open_job_store(f"{url}&sslrootcert={authority}", tmp_path, 2).close()
