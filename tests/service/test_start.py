@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -33,6 +34,13 @@ def test_the_address_the_folder_and_a_first_key_are_printed_once(start_service):
     assert re.fullmatch(r"API key   srs_[0-9a-f]{12}_\S{43}  \(of user admin; shown once\)", key)
     server.stop()
     assert "srs_" not in "".join(server.start().printed)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_orderly_end_is_no_failure(start_service, number):
+    server = start_service(max_running=1)
+    assert server.end(number) == 0
+    assert "interrupted" not in server.log()
 
 
 def test_answers_are_sent_at_once():
