@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from service.tasks import SPARE_MEM
 from tests.deploy.tools import DEPLOY, ROOT, run_script, run_tool
 
 FILE = DEPLOY / "compose" / "compose.yaml"
@@ -75,7 +76,7 @@ def test_prepare_gives_all_that_the_file_asks_for(copied: Path):
     for given in (first, second):
         sizes = [int(given[n]) for n in ("WORKER_CONTAINER", "WORKER_LIMIT", "SRS_MAX_MEMORY")]
         assert sizes == sorted(sizes, reverse=True)
-        assert int(given["SERVICE_CONTAINER"]) > int(given["SRS_MAX_MEMORY"])
+        assert int(given["SERVICE_CONTAINER"]) > int(given["SRS_MAX_MEMORY"]) + SPARE_MEM
     run_script(script, "--colour", "blue", code=2)
 
 

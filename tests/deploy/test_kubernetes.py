@@ -22,6 +22,7 @@ from deploy import sizes
 from service.jobs import JobStatus
 from service.metrics import Metrics
 from service.routes.health import router
+from service.tasks import SPARE_MEM
 from srs.executors.launch import LEAST_FACTOR
 from srs.memory import parse_bytes
 from tests.deploy.tools import DEPLOY, read_resources, run_script
@@ -167,6 +168,10 @@ def test_container_limit_is_above_dasks_and_that_above_ours(overlay: str):
     assert memory < quantity(resources["requests"]["memory"]) < limit
     held = sizes.Sizes(memory, 1, int(settings["SRS_MAX_FEATURES"]), 1).job_mem
     assert quantity(service["resources"]["requests"]["memory"]) > held >= memory
+    child = memory + SPARE_MEM  # what the kernel lets ingest and explain hold
+    container = quantity(service["resources"]["limits"]["memory"])
+    assert container >= sizes.SERVICE_MEM + int(settings["SRS_MAX_RUNNING"]) * child
+    assert int(settings["SRS_THREADS"]) <= int(service["resources"]["requests"]["cpu"])
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
