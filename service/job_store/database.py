@@ -23,6 +23,7 @@ from service.errors import Unavailable
 
 log = logging.getLogger("service")
 
+SQLITE_FILE = "service.sqlite3"  # in the data folder
 BUSY_SECONDS = 30.0  # how long a statement waits for the writer of another process
 Row = dict[str, Any]
 
@@ -258,7 +259,7 @@ class PostgresDatabase(Database):
 def open_database(url: str | None, folder: Path, size: int) -> Database:
     """The database at `url`, or SQLite in `folder`."""
     if url is None:
-        return SqliteDatabase(folder / "service.sqlite3", size)
+        return SqliteDatabase(folder / SQLITE_FILE, size)
     try:
         import psycopg  # noqa: F401
     except ImportError:
