@@ -37,7 +37,7 @@ def open_source(source: Any, wanted: Wanted) -> Source:
     check_orientation(wanted.orientation)
     if isinstance(source, (str, os.PathLike)):
         return open_path(Path(source), wanted)
-    _refuse_unused(wanted, "the source")
+    _refuse_unused(wanted, "the source", has_arrays=is_anndata(source))
     if isinstance(source, pd.DataFrame):
         from srs.ingest.frames import open_frame
 
