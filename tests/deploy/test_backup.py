@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -121,6 +122,19 @@ def test_a_restore_overwrites_nothing_and_sees_damage(
         file.write(b"x")
     run_script(RESTORE, made, code=1, **settings(tmp_path / "new", other_url))
     assert not (tmp_path / "new").exists()
+
+
+def test_a_restore_into_a_used_database_says_what_to_do(postgres_url: str, tmp_path: Path):
+    data = tmp_path / "data"
+    data.mkdir()
+    open_job_store(postgres_url, data, 2).close()
+    made = run_script(BACKUP, tmp_path / "backups", **settings(data, postgres_url)).stdout.strip()
+    given = settings(tmp_path / "new", postgres_url)
+    assert "dropdb, createdb" in run_script(RESTORE, made, code=1, **given).stderr
+    cluster = ("--maintenance-db", postgres_url.replace("/service?", "/postgres?"))
+    for command in (["dropdb", "--force"], ["createdb"]):
+        subprocess.run([*command, *cluster, "service"], check=True)
+    run_script(RESTORE, made, **given)
 
 
 @pytest.mark.parametrize(
