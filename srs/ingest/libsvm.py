@@ -25,7 +25,6 @@ from srs.store.layout import Annotation
 LARGEST = 2**31 - 2  # number of a feature
 TEXT_COPIES = 12  # of a piece of the file while it is parsed: items as lists, arrays, turned
 LEAST_PIECE = 1 << 16
-NAME_MEM = 100  # of a feature
 _QUERY = re.compile(rb"^[ \t]*[^\s#]+[ \t]+qid:(\d+)", re.MULTILINE)
 
 
@@ -65,7 +64,6 @@ class LibsvmSource:
         share = n_items / max(1, self.n_samples * self.n_features)
         self.held, self.in_memory = 8 + int(24 * min(1.0, share)) + 1, False
         self.fixed_mem = min(kept_mem, 12 * n_items + 8 * (self._spill.n_features + 1))
-        self.fixed_mem += NAME_MEM * len(self.names or ())
 
     def _add(self, lines: bytes) -> int:
         """Take the lines of one piece; the number of their items."""
