@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -135,6 +136,7 @@ class StoreWriter:
         self._folder = None if self.path is None else self._make_folder(self.path)
         self._root: Any = MemoryStore() if self._folder is None else self._folder / "store"
         self._beside = ThreadPoolExecutor(1, "srs-describe")
+        self._room = threading.local()
         self._n_buckets = count_buckets(n_samples, n_features, memory)
         self._spill = CodeSpill(self._folder, self._n_buckets, n_samples, n_features)
         self._top_shares = np.zeros(n_features, np.uint8)
@@ -342,15 +344,25 @@ class StoreWriter:
         the last is MISSING. Packed chunks are so small that four are written at a time."""
         n_rows = sum(len(part) for _, part in rows)
         n_chunks = -(-n_rows // width)
-        lines = np.empty((n_chunks * width, self._spill.row_bytes), np.uint8)
+        lines, tiles = self._chunk_room(n_chunks * width, codes.shape[1:])
         at = 0
         for source, part in rows:  # mode: else numpy makes a copy
             np.take(source, part, axis=0, out=lines[at : at + len(part)], mode="clip")
             at += len(part)
         lines[at:] = MISSING
-        tiles = np.empty((len(lines) // layout.TILE, *codes.shape[1:]), np.uint8)
         (tile_rows if self._spill.packed else _turn_rows)(lines, tiles)
         self._write_chunks(codes, first, np.split(tiles, n_chunks))
+
+    def _chunk_room(self, n_rows: int, tile: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """Room for rows and their tiles, one of each thread: new memory would cost as much as
+        filling it."""
+        if not hasattr(self._room, "parts"):  # the first chunks are the longest
+            self._room.parts = (
+                np.empty((n_rows, self._spill.row_bytes), np.uint8),
+                np.empty((n_rows // layout.TILE, *tile), np.uint8),
+            )
+        lines, tiles = self._room.parts
+        return lines[:n_rows], tiles[: n_rows // layout.TILE]
 
     def _write_chunks(self, codes: zarr.Array[Any], first: int, chunks: list[np.ndarray]) -> None:
         """Write chunks as zarr would, the checksum of each after it.
