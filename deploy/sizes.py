@@ -18,6 +18,7 @@ from srs.memory import MB, coordinator_projected_mem, parse_bytes, plan_shape
 
 NANNY_MEM = 256 * MB  # Dask's nanny (a fresh Dask process: 63 MB), health checks, /tmp; a choice
 SERVICE_MEM = 1024 * MB  # the service, what jobs are forked from, two questions; a choice
+SPARE_MEM = 1536 * MB  # that `service.tasks` lets ingest and explain hold beyond `memory`
 TYPICAL_SAMPLES = 1_000
 
 
@@ -26,7 +27,7 @@ class Sizes:
     """Bytes, unless said otherwise.
 
     memory             what one worker process, or a job of the service, may hold
-    threads            threads of a worker
+    threads            threads of a worker, and of a job of the service
     max_features       features of the largest dataset
     max_running        jobs that one process of the service runs at once
     """
@@ -64,7 +65,9 @@ class Sizes:
 
     @property
     def service_container(self) -> int:
-        return SERVICE_MEM + int(1.5 * self.max_running * self.job_mem)
+        """Above what the kernel lets a child hold: it ends what went wrong, not the service."""
+        child = max(int(1.5 * self.job_mem), self.memory + SPARE_MEM)
+        return SERVICE_MEM + self.max_running * child
 
 
 PATCH = """# Written by: python deploy/sizes.py --for kubernetes {command}
@@ -81,8 +84,9 @@ spec:
             - {{name: SRS_MAX_MEMORY, value: "{memory}"}}
             - {{name: SRS_MAX_FEATURES, value: "{max_features}"}}
             - {{name: SRS_MAX_RUNNING, value: "{max_running}"}}
+            - {{name: SRS_THREADS, value: "{threads}"}}
           resources:
-            requests: {{cpu: "{max_running}", memory: {service_request}}}
+            requests: {{cpu: "{service_cores}", memory: {service_request}}}
             limits: {{memory: {service_container}}}
 ---
 apiVersion: apps/v1
@@ -104,6 +108,7 @@ spec:
 LINES = """SRS_MAX_MEMORY={memory}
 SRS_MAX_FEATURES={max_features}
 SRS_MAX_RUNNING={max_running}
+SRS_THREADS={threads}
 WORKER_THREADS={threads}
 WORKER_LIMIT={worker_limit}
 WORKER_CONTAINER={worker_container}
@@ -126,7 +131,8 @@ def render(sizes: Sizes, purpose: str, command: str = "") -> str:
     text = PATCH if purpose == "kubernetes" else LINES
     return text.format(
         command=command, memory=sizes.memory, max_features=sizes.max_features,
-        max_running=sizes.max_running, threads=sizes.threads, worker_limit=sizes.worker_limit,
+        max_running=sizes.max_running, threads=sizes.threads,
+        service_cores=sizes.max_running * sizes.threads, worker_limit=sizes.worker_limit,
         worker_request=of(sizes.worker_request), worker_container=of(sizes.worker_container),
         service_request=of(sizes.service_request), service_container=of(sizes.service_container),
     )  # fmt: skip
@@ -136,7 +142,7 @@ def main(arguments: list[str] | None = None) -> str:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--for", dest="purpose", choices=("kubernetes", "compose"), required=True)
     parser.add_argument("--memory", default="2GB", help="what a worker may hold [2GB]")
-    parser.add_argument("--threads", type=int, default=1, help="threads of a worker [1]")
+    parser.add_argument("--threads", type=int, default=1, help="threads of a worker or job [1]")
     parser.add_argument("--features", type=int, default=1_000_000, help="of the largest dataset")
     parser.add_argument("--max-running", type=int, default=1, help="jobs at once a replica [1]")
     given = parser.parse_args(arguments)

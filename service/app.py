@@ -23,6 +23,7 @@ from service.job_store import JobStore, open_job_store
 from service.layout import DataFolder
 from service.metrics import Metrics
 from service.middleware import Guard
+from service.pairing import pair
 from service.problems import install_problems
 from service.rates import Rates, Streams
 from service.routes import ROUTERS
@@ -64,6 +65,7 @@ class Parts:
         folder = DataFolder(settings.data_dir.resolve())
         folder.prepare()
         store = open_job_store(settings.database_url, folder.root, settings.database_connections)
+        pair(folder, store)
         library = Library(settings, store, folder)
         scheduler = Scheduler(settings)
         runner = Runner(settings, store, folder, library, scheduler)

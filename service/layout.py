@@ -9,13 +9,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 OLD_SECONDS = 86_400.0  # uploads and exports that are under way are younger
 SWEPT_AT_ONCE = 10_000
+ID_FILE = "id"
 CHECKPOINTS = ("checkpoint.npz", "checkpoint-previous.npz")  # what `srs.select` leaves
 
 
@@ -44,6 +47,27 @@ class DataFolder:
     @property
     def exports(self) -> Path:
         return self.root / "exports"
+
+    def read_id(self) -> str | None:
+        """The id that the database has too, see `service.pairing`; None: it has none yet."""
+        try:
+            return (self.root / ID_FILE).read_text().strip()
+        except FileNotFoundError:
+            return None
+
+    def write_id(self, new: str) -> None:
+        with tempfile.NamedTemporaryFile("w", dir=self.root, delete=False) as file:
+            file.write(f"{new}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        Path(file.name).replace(self.root / ID_FILE)
+
+    def held(self) -> dict[str, list[str]]:
+        """Ids of jobs, datasets and uploads that have files here, by noun; of many only some."""
+        return {
+            folder.name: [entry.name for entry in islice(folder.iterdir(), SWEPT_AT_ONCE)]
+            for folder in (self.jobs, self.datasets, self.uploads)
+        }
 
     def attempt(self, job_id: str, fence: int) -> Path:
         return self.jobs / job_id / f"attempt-{fence}"

@@ -91,7 +91,7 @@ for dtype in (np.float32, np.float64):
         srs.select(store, max_trees=4, holdout=0.2)
         srs.select(store, max_trees=4, mode="paper", target="n")
 srs.select(srs.ingest((X > 0.5) * 1.0, target=y), max_trees=4)
-from srs.ingest.encode import encode_dosages
+from srs.ingest.encode import Coded, encode_dosages, encode_into
 from srs.ingest.bands import turn
 from srs.ingest.sparse_values import SparseValues
 from srs.ingest.vcf_zarr import count_alleles
@@ -99,6 +99,10 @@ encode_dosages(np.zeros((2, 8), np.int8), np.zeros((2, 8), np.uint8), np.zeros(2
 for calls in (np.zeros((2, 8, 2), np.int8), np.frombuffer(bytes(32), np.int8).reshape(2, 8, 2)):
     count_alleles(calls, np.zeros((2, 8), np.int8), 0, 0)  # decoded bytes are read-only
 for dtype in (np.float32, np.float64):
+    for rows in (X.astype(dtype), X.astype(dtype)[:, 1:]):  # of files, and a part of them
+        for writeable in (True, False):
+            rows.flags.writeable = writeable
+            encode_into(rows.T, Coded.empty(*rows.T.shape))
     band = turn(np.array([0, 1, 1]), np.zeros(1, np.int32), np.ones(1, dtype), 8, 0)
     values = SparseValues((8, 2), np.dtype(dtype))
     values.add(*band)

@@ -27,6 +27,7 @@ from srs.tree import TreeTarget
 
 NUMERIC_CLASSES = 10  # cohorts that a numeric confounder is cut into, at most
 CLASS_SAMPLES = 30  # and samples of each of these, at least
+MIN_SHARED = 0.9  # share of the samples whose whole number others have, too, where it is not cut
 MIN_SEEN = 0.1  # share of the training samples that must have a weight
 MIN_MOVED = 0.5  # share of the training samples that probes must move
 
@@ -112,20 +113,56 @@ def levels_of(store: FeatureStore, name: str) -> np.ndarray:
 
 
 def _cohorts(store: FeatureStore, settings: Settings) -> np.ndarray | None:
-    """Which samples are equal in all confounders; numbers are cut into classes of equal size."""
+    """Which samples are equal in all confounders."""
     if not settings.confounders:
         return None
-    columns = []
-    for name in settings.confounders:
-        column = sample_column(store, name)
-        if column.task == "regression":
-            most = max(2, min(NUMERIC_CLASSES, store.n_samples // CLASS_SAMPLES))
-            edges = np.quantile(column.values, np.arange(1, most) / most)
-            columns.append(np.searchsorted(edges, column.values, side="right"))
-        else:
-            columns.append(column.values)
+    columns = [_classes_of(sample_column(store, name)) for name in settings.confounders]
     joined = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1]
     return np.asarray(joined, np.int64).reshape(-1)
+
+
+def _classes_of(column: Target) -> np.ndarray:
+    """A confounder as classes. Whole numbers that nearly all samples share with others stay as
+    they are: they may be names of plates or pairs. Other numbers are cut into equal classes."""
+    if column.task == "classification":
+        return column.values
+    if _repeats(column):
+        return np.unique(column.values, return_inverse=True)[1]
+    n_classes = _count_classes(column)
+    edges = np.quantile(column.values, np.arange(1, n_classes) / n_classes)
+    return np.searchsorted(edges, column.values, side="right")
+
+
+def _repeats(column: Target) -> bool:
+    if (column.values != np.floor(column.values)).any():
+        return False
+    counts = np.unique(column.values, return_counts=True)[1]
+    return bool(counts[counts > 1].sum() >= MIN_SHARED * len(column.values))
+
+
+def _count_classes(column: Target) -> int:
+    return max(2, min(NUMERIC_CLASSES, len(column.values) // CLASS_SAMPLES))
+
+
+def confounder_notices(store: FeatureStore, settings: Settings) -> list[str]:
+    """How numeric confounders were taken, one sentence each."""
+    notices = []
+    for name in settings.confounders:
+        column = sample_column(store, name)
+        if column.task == "classification":
+            continue
+        if _repeats(column):
+            n_levels = len(np.unique(column.values))
+            notices.append(
+                f"the confounder {name!r} is taken as it is, {n_levels} whole numbers that samples "
+                f"share."
+            )
+        else:
+            notices.append(
+                f"the confounder {name!r} is a number and was cut into {_count_classes(column)} "
+                f"classes of equal size; if its numbers are names, ingest it as text."
+            )
+    return notices
 
 
 def _split(

@@ -39,6 +39,7 @@ from srs.memory import (
 )
 from srs.result import FORMAT, SCHEMA_VERSION, Result
 from srs.run import Outcome, Progress, Run
+from srs.samples import confounder_notices
 from srs.sets import FeatureSets, choose_sets, decide_sets
 from srs.store import Chosen, FeatureStore, open_store
 from srs.tree import Tree
@@ -146,8 +147,11 @@ def select(
 
 
 def _notices(context: Context) -> list[str]:
-    shape = context.shape
-    return null_notices(context.settings, shape.n_features, shape.n_roles - 1)
+    shape, settings = context.shape, context.settings
+    return [
+        *null_notices(settings, shape.n_features, shape.n_roles - 1),
+        *confounder_notices(context.store, settings),
+    ]
 
 
 def _make_run(

@@ -27,6 +27,7 @@ from srs.null import Null
 from srs.rates import q_values
 from srs.set_trees import SET_ROLES, SetSpec
 from srs.store import FeatureStore
+from srs.store.name_index import NameIndex
 from srs.strata import join_small
 from srs.tree import Tree
 
@@ -75,13 +76,13 @@ def find_sets(given: Any, store: FeatureStore) -> FeatureSets:
     does not have are counted, and left out.
     """
     members = given if isinstance(given, Mapping) else read_sets(given)
-    by_name = {name: i for i, name in enumerate(store.feature_names)}
+    index = NameIndex(store.feature_names)
     place_of = store.places_of(np.arange(store.n_features))
     names, places, unknown = [], [], 0
     for name, features in members.items():
-        ids = [_find(feature, by_name, store.n_features) for feature in features]
-        known = [i for i in ids if i is not None]
-        unknown += len(ids) - len(known)
+        groups = [_find(feature, index, store.n_features) for feature in features]
+        unknown += groups.count([])
+        known = [i for ids in groups for i in ids]
         if known:
             names.append(str(name))
             places.append(np.unique(place_of[known]))
@@ -93,10 +94,10 @@ def find_sets(given: Any, store: FeatureStore) -> FeatureSets:
     return FeatureSets(tuple(names), tuple(places), unknown)
 
 
-def _find(feature: Any, by_name: Mapping[str, int], n_features: int) -> int | None:
+def _find(feature: Any, index: NameIndex, n_features: int) -> list[int]:
     if isinstance(feature, str):
-        return by_name.get(feature)
-    return int(feature) if 0 <= int(feature) < n_features else None
+        return index.find(feature)
+    return [int(feature)] if 0 <= int(feature) < n_features else []
 
 
 def read_sets(given: str | os.PathLike[str]) -> dict[str, list[str]]:
@@ -110,9 +111,11 @@ def read_sets(given: str | os.PathLike[str]) -> dict[str, list[str]]:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
     except (UnicodeDecodeError, csv.Error):
         raise InputError(f"{path} is no text table of features and their sets.") from None
-    if path.suffix.lower() == ".gmt":
-        return {row[0]: [f for f in row[2:] if f] for row in lines}
     members: dict[str, list[str]] = {}
+    if path.suffix.lower() == ".gmt":
+        for row in lines:
+            members.setdefault(row[0], []).extend(f for f in row[2:] if f)
+        return members
     for number, row in enumerate(lines, 1):
         if len(row) != 2:
             raise InputError(

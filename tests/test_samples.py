@@ -60,6 +60,44 @@ def test_confounded_noise_is_rarely_selected(global_random_seed):
     assert sum(hits) <= binom(n_runs, 0.1).ppf(0.99)
 
 
+def test_whole_numbers_that_samples_share_are_not_cut():
+    """Plates and pairs are numbered as often as named: cut into tenths, most of what they tell is
+    left within a class."""
+    rng = np.random.default_rng(4)
+    plate = rng.integers(1, 37, 900)
+    age = rng.normal(50, 12, 900)
+    rare = np.where(rng.random(900) < 0.8, np.arange(900), plate)  # most have their own
+    columns = {"y": rng.integers(0, 2, 900), "plate": plate, "age": age, "rare": rare}
+    store = srs.ingest(rng.normal(size=(900, 20)), target=columns)
+    cohorts = {
+        name: plan_samples(store, Settings(confounders=(name,)), 2).cohorts
+        for name in ("plate", "age", "rare")
+    }
+    np.testing.assert_array_equal(cohorts["plate"], plate - 1)
+    assert len(np.unique(cohorts["age"])) == len(np.unique(cohorts["rare"])) == 10
+    result = srs.select(store, max_trees=4, confounders=("plate", "age"))
+    notices = " ".join(result.document["data"]["notices"])
+    assert "'plate' is taken as it is, 36 whole numbers" in notices
+    assert "'age' is a number and was cut into 10 classes" in notices
+
+
+@pytest.mark.slow
+def test_numbered_plates_do_not_make_features_relevant():
+    """Guards the rate where a confounder has more numbers than classes of a target may have."""
+    n_false = []
+    for seed in range(3):
+        rng = np.random.default_rng((seed, 8))
+        plate = rng.integers(1, 37, 900)
+        X = rng.normal(size=(900, 150))
+        X[:, :75] += 1.5 * rng.normal(size=(37, 75))[plate]
+        y = (1.5 * rng.normal(size=37)[plate] + rng.logistic(size=900) > 0).astype(int)
+        store = srs.ingest(X, target={"y": y, "plate": plate})
+        n_false.append((len(found(store, seed, confounders=("plate",))), len(found(store, seed))))
+    given, without = np.array(n_false).T
+    assert given.sum() <= 3
+    assert without.min() >= 10
+
+
 @pytest.mark.slow
 def test_matched_pairs(global_random_seed):
     """Guards small cohorts: what pairs of a case and a control have in common is no noise."""
@@ -69,7 +107,7 @@ def test_matched_pairs(global_random_seed):
         pair, y = np.repeat(np.arange(150), 2), np.tile([0, 1], 150)
         X = rng.normal(size=(300, 200)) + 1.5 * rng.normal(size=(150, 200))[pair]
         X[:, :5] += 0.8 * y[:, None]
-        store = srs.ingest(X, target={"y": y, "pair": pair.astype(str)})
+        store = srs.ingest(X, target={"y": y, "pair": pair})  # 150 whole numbers
         relevant = found(store, seed, confounders=("pair",))
         assert (relevant >= 5).sum() <= 1
         with_pairs += (relevant < 5).sum()

@@ -23,6 +23,7 @@ from service.errors import Unavailable
 
 log = logging.getLogger("service")
 
+SQLITE_FILE = "service.sqlite3"  # in the data folder
 BUSY_SECONDS = 30.0  # how long a statement waits for the writer of another process
 Row = dict[str, Any]
 
@@ -107,6 +108,13 @@ class Database(ABC):
                 raise
             self._idle.put(connection)
 
+    def open(self) -> None:
+        """Open the first connection; Unavailable says why it failed, to the administrator."""
+        try:
+            self._idle.put(self._connect())
+        except Exception as error:
+            raise Unavailable(f"the database cannot be opened: {self._reason(error)}.") from None
+
     def _take(self) -> Any:
         try:
             return self._idle.get_nowait()
@@ -141,6 +149,10 @@ class Database(ABC):
     @abstractmethod
     def _connect(self) -> Any:
         """A new connection."""
+
+    @abstractmethod
+    def _reason(self, error: Exception) -> str:
+        """Why there is no connection, without secrets and full stop."""
 
     @abstractmethod
     def _begin(self, connection: Any, write: bool) -> None:
@@ -186,6 +198,9 @@ class SqliteDatabase(Database):
         connection.execute("PRAGMA foreign_keys = ON")
         return connection
 
+    def _reason(self, error: Exception) -> str:
+        return f"{self.path}: {error}"
+
     def _begin(self, connection: sqlite3.Connection, write: bool) -> None:
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
@@ -215,6 +230,23 @@ class PostgresDatabase(Database):
             application_name="srs", options="-c idle_in_transaction_session_timeout=60000",
         )  # fmt: skip
 
+    def _reason(self, error: Exception) -> str:
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+
+        try:
+            given = conninfo_to_dict(self._url)
+        except ProgrammingError:
+            given = {"host": "@"}
+        if "@" in f"{given.get('host')}{given.get('dbname')}":
+            # The driver's own words would show a part of the password.
+            return (
+                "SRS_DATABASE_URL cannot be read: in its password write @ as %40, / as %2F "
+                "and % as %25"
+            )
+        text = " ".join(str(error).split()).rstrip(".?")
+        return text.replace(str(given["password"]), "...") if given.get("password") else text
+
     def _begin(self, connection: Any, write: bool) -> None:
         pass  # psycopg begins with the first statement
 
@@ -227,7 +259,7 @@ class PostgresDatabase(Database):
 def open_database(url: str | None, folder: Path, size: int) -> Database:
     """The database at `url`, or SQLite in `folder`."""
     if url is None:
-        return SqliteDatabase(folder / "service.sqlite3", size)
+        return SqliteDatabase(folder / SQLITE_FILE, size)
     try:
         import psycopg  # noqa: F401
     except ImportError:

@@ -134,15 +134,24 @@ class Keys:
 
     def secret(self, name: str) -> bytes:
         """A random secret that all replicas share; made when it is first asked for."""
+        return bytes.fromhex(self.keep_secret(name, secrets.token_hex(32)))
+
+    def keep_secret(self, name: str, value: str) -> str:
+        """Write a secret unless there is one of that name; the one that is there now."""
         with self._database.transaction() as change:
             change.run(
                 "INSERT INTO secrets (name, value) VALUES (:name, :value) "
                 "ON CONFLICT (name) DO NOTHING",
-                name=name, value=secrets.token_hex(32),
+                name=name, value=value,
             )  # fmt: skip
             row = change.one("SELECT value FROM secrets WHERE name = :name", name=name)
         assert row is not None
-        return bytes.fromhex(row["value"])
+        return str(row["value"])
+
+    def find_secret(self, name: str) -> str | None:
+        with self._database.transaction(write=False) as look:
+            row = look.one("SELECT value FROM secrets WHERE name = :name", name=name)
+        return None if row is None else str(row["value"])
 
 
 def _key(row: Row) -> ApiKey:

@@ -13,6 +13,8 @@ from service.job_store.jobs import Jobs
 from service.job_store.keys import Keys
 from service.job_store.migrations import migrate
 
+NOUNS = ("jobs", "datasets", "uploads")  # that have files in the data folder
+
 
 class JobStore:
     """The database of the service, one attribute a noun."""
@@ -26,9 +28,14 @@ class JobStore:
         self.keys = Keys(database)
         self.deliveries = Deliveries(database)
 
+    def is_empty(self) -> bool:
+        """Whether there are no jobs, datasets and uploads."""
+        with self._database.transaction(write=False) as look:
+            return not any(look.one(f"SELECT id FROM {noun} LIMIT 1") for noun in NOUNS)
+
     def known_ids(self, noun: str, ids: Sequence[str]) -> set[str]:
         """Those of the ids that jobs, datasets or uploads have."""
-        assert noun in ("jobs", "datasets", "uploads")
+        assert noun in NOUNS
         if not ids:
             return set()
         names, values = in_list(ids, "id")
@@ -48,5 +55,6 @@ class JobStore:
 def open_job_store(url: str | None, folder: Path, size: int) -> JobStore:
     """Open the database at `url`, or SQLite in `folder`, with tables up to date."""
     database = open_database(url, folder, size)
+    database.open()
     migrate(database)
     return JobStore(database)

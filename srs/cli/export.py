@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from srs.cli.failures import reported
+from srs.cli.failures import notices_shown, reported
 
 
 def export(
@@ -41,7 +41,7 @@ def export(
       srs export run1 --to bed --out hits.bed
       srs export run1 --to h5ad --into cells.h5ad
     """
-    with reported(as_json):
+    with reported(as_json), notices_shown(as_json):
         from srs.export import export as write
 
         written = write(run, to, out, store=store, into=into)

@@ -147,10 +147,11 @@ def ingest(
 
 
 def name_targets(target: str | None, columns: list[str] | None) -> Any:
-    """The target and columns of samples as `ingest` takes them: a file is named by its stem.
+    """The target and columns of samples as `ingest` takes them: a file is named by its stem, a
+    dataset in a group by itself.
 
-    >>> name_targets("y.npy", None), name_targets("obs:case", ["site"])
-    ('y.npy', {'case': 'obs:case', 'site': 'site'})
+    >>> name_targets("y.npy", None), name_targets("obs:case", ["about/site"])
+    ('y.npy', {'case': 'obs:case', 'site': 'about/site'})
     """
     from srs.errors import SettingsError
     from srs.ingest.target import is_target_file
@@ -160,10 +161,14 @@ def name_targets(target: str | None, columns: list[str] | None) -> Any:
     if target is None:
         raise SettingsError("--sample-column stands beside a target: give --target, too.")
     given = [target, *columns]
-    return {
-        Path(name).stem if is_target_file(name) else name.removeprefix("obs:"): name
+    named = {
+        Path(name).stem if is_target_file(name)
+        else name.removeprefix("obs:").rpartition("/")[2]: name
         for name in given
-    }
+    }  # fmt: skip
+    if len(named) < len(given):
+        raise SettingsError(f"two of {', '.join(given)} would have the same name: rename one.")
+    return named
 
 
 def read_names(path: Path) -> list[str]:

@@ -29,13 +29,19 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.
 
 @contextmanager
 def _keys(data_dir: Path | None) -> Iterator[Keys]:
+    """The keys of the service's database, which is never made here: elsewhere it would be new."""
     given = {} if data_dir is None else {"data_dir": data_dir}
     settings = read_settings(**given)
     from service.errors import ServiceError
     from service.job_store import open_job_store
+    from service.job_store.database import SQLITE_FILE
 
     try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if settings.database_url is None and not (settings.data_dir / SQLITE_FILE).exists():
+            raise InputError(
+                f"{settings.data_dir.resolve()} has no database of the service: set SRS_DATA_DIR "
+                "or SRS_DATABASE_URL as `srs serve` has it, or start that first."
+            )
         store = open_job_store(settings.database_url, settings.data_dir, 2)
         try:
             yield store.keys

@@ -126,7 +126,13 @@ def run_server(settings: Settings) -> None:
         timeout_graceful_shutdown=3, h11_max_incomplete_event_size=32_768, proxy_headers=False,
     )  # fmt: skip
     announce(settings, app.state.parts.store, listener.getsockname())
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+    try:
+        server.run(sockets=[listener])
+    except KeyboardInterrupt:
+        # uvicorn raises the signal once more after an orderly end, which is no failure.
+        if server.force_exit or not server.started:
+            raise
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -5,6 +5,8 @@ Written by the documented layout with h5py and zarr, as `srs.ingest.anndata` rea
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,7 @@ def _source_obs(selected: Selected) -> dict[str, Any]:
         table: Any = root["obs"]
         for name in table.attrs.get("column-order", ()):
             column = read_column(table[str(name)])
+            column = column.array if isinstance(column, pd.Series) else column
             column = column if kept is None else column[unpack_samples(kept)]
             found[str(name)] = column[selected.samples]
     except SourceError:
@@ -112,7 +115,8 @@ def _write_categories(group: Any, name: str, values: pd.Categorical[Any]) -> Non
 
 
 def add_to_var(path: Path, result: Result) -> Path:
-    """Add srs_relevant and numbers of all features to `var` of an AnnData file, by name."""
+    """Add srs_relevant and numbers of all features to `var` of an AnnData file, by name; by place
+    where names are repeated and both have the same list of them."""
     if not path.exists():
         raise InputError(f"{path} does not exist.")
     is_zarr = path.is_dir()
@@ -136,10 +140,14 @@ def add_to_var(path: Path, result: Result) -> Path:
     finally:
         if not is_zarr:
             root.close()
-    if (path / ".zmetadata").is_file():  # a copy of all metadata, which is read instead of them
+    if is_zarr:
         import zarr
 
-        zarr.consolidate_metadata(path, zarr_format=2)
+        group = zarr.open_group(path, mode="r")
+        if group.metadata.consolidated_metadata is not None:  # a copy, which is read instead
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that version 3 does not describe it
+                zarr.consolidate_metadata(path)
     return path
 
 
@@ -169,8 +177,18 @@ def _set_order(var: Any, order: list[str], is_zarr: bool) -> None:
 def _by_name(result: Result, index: list[str], path: Path) -> dict[str, np.ndarray]:
     """Columns in the order of the file; NaN and False where the run knows nothing."""
     table = result.table
-    row_of = {name: i for i, name in enumerate(table["name"].to_pylist())}
-    rows = np.array([row_of.get(name, -1) for name in index])
+    names = table["name"].to_pylist()
+    repeated = [n for n, times in (Counter(names) | Counter(index)).items() if times > 1]
+    if names[: len(index)] == index and set(index).isdisjoint(names[len(index) :]):
+        rows = np.arange(len(index))  # the same list; covariates may follow
+    elif repeated:
+        raise InputError(
+            f"the name {repeated[0]!r} occurs more than once, and {path} has not the features of "
+            f"the run in their order: make names unique (var_names_make_unique) and ingest again."
+        )
+    else:
+        row_of = {name: i for i, name in enumerate(names)}
+        rows = np.array([row_of.get(name, -1) for name in index])
     if (rows < 0).all():
         raise InputError(f"{path} has none of the run's features: the first is {index[0]!r}.")
     relevant = np.array([v == "RELEVANT" for v in table["verdict"].to_pylist()])

@@ -19,7 +19,7 @@ def write_map(selected: Selected, path: Path) -> None:
         raise InputError("the features of this run are no voxels of NIfTI images.")
     image = first_image(Path(source["path"]))
     volume = np.zeros(image.shape, np.float32)
-    for row in selected.rows:
-        if "i" in row and row["i"] >= 0:
-            volume[row["i"], row["j"], row["k"]] = row["importance"]
+    for at in selected.own():
+        row = selected.rows[at]
+        volume[row["i"], row["j"], row["k"]] = row["importance"]
     nibabel.Nifti1Image(volume, image.affine).to_filename(path)

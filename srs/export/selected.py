@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from srs.store import FeatureStore, open_store
 from srs.store.layout import CATEGORICAL
 from srs.store.remote import is_remote
 from srs.store.view import StoreView
+
+log = logging.getLogger("srs")
 
 SUFFIXES = {
     "h5ad": ".h5ad",
@@ -79,6 +82,17 @@ class Selected:
     def source(self) -> dict[str, Any]:
         """Where the values came from, as the store's manifest says."""
         return dict(self.store.manifest.source)
+
+    def own(self) -> np.ndarray:
+        """Which of `ids` are features of the source itself, for formats that hold no others; a
+        warning names the covariates that are left out."""
+        n_own = self.whole.n_features - len(self.source.get("covariates", ()))
+        others = [name for name, i in zip(self.names, self.ids, strict=True) if i >= n_own]
+        if len(others) == len(self.ids):
+            raise InputError("all relevant features are covariates: export them to csv.")
+        if others:
+            log.warning("covariates are left out of the file: %s.", ", ".join(others))
+        return np.flatnonzero(self.ids < n_own)
 
 
 def write_selected(

@@ -225,7 +225,10 @@ def _refuse_many(n_values: int, n_samples: int) -> NoReturn:
 
 
 def _feature_as_target(store: Any, name: str) -> Target:
-    feature_id = int(store.find_ids([name])[0])
+    ids = store.find_ids([name])
+    if len(ids) > 1:
+        raise InputError(f"{len(ids)} features are named {name!r}: give the context as values.")
+    feature_id = int(ids[0])
     codes = store.read_codes([feature_id])[:, 0].astype(np.int64)
     labels = store.labels(feature_id)
     levels = np.unique(codes)

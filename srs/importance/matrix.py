@@ -237,10 +237,8 @@ def _feature_ids(store: FeatureStore, features: Any) -> np.ndarray:
     ids = store.find_ids(wanted)
     _, first, times = np.unique(ids, return_index=True, return_counts=True)
     if (times > 1).any():
-        raise InputError(
-            f"the feature {wanted[first[times.argmax()]]!r} is named {times.max()} times: name "
-            f"each once."
-        )
+        name = store.feature_names[ids[first[times.argmax()]]]
+        raise InputError(f"the feature {name!r} is named {times.max()} times: name each once.")
     return ids
 
 

@@ -1,6 +1,7 @@
 """ARFF files: the header says what the columns are, the rest is a text table (`srs.ingest.text`).
 
-Nominal and string attributes are categories, numeric ones numbers; `?` is missing.
+Nominal and string attributes are categories, also where their labels are numbers or `None`; only
+`?` is missing in them. The others are numbers.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from srs.errors import SourceError
 from srs.ingest.block import Source, Wanted
@@ -18,6 +22,28 @@ from srs.ingest.text import TextTable
 
 _ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\S+)\s+(.+)", re.I)
 NUMBERS = ("numeric", "real", "integer")
+MISSING = ("?", "")
+
+
+class ArffTable(TextTable):
+    """A text table whose header says which columns are categories.
+
+    nominal  names of those columns
+    """
+
+    nominal: frozenset[str] = frozenset()
+
+    def _parse_field(self, feature_id: int, text: str, number: int) -> float:
+        text = text.strip()
+        if feature_id in self._categories and text not in MISSING:
+            return self._categories[feature_id].number_known(text, number)
+        return super()._parse_field(feature_id, text, number)
+
+    def column(self, name: str) -> Any:
+        if name not in self.nominal:
+            return super().column(name)
+        texts = (text.strip() for text in self._target_texts[name])
+        return pd.Series(pd.Categorical([None if t in MISSING else t for t in texts]), name=name)
 
 
 def open_arff(path: Path, wanted: Wanted) -> Source:
@@ -31,7 +57,8 @@ def open_arff(path: Path, wanted: Wanted) -> Source:
         _read_header(path, lines)
         return _plain(path, lines)
 
-    table = TextTable(path, layout, wanted, read_samples, categorical)
+    table = ArffTable(path, layout, wanted, read_samples, categorical)
+    table.nominal = frozenset(categorical)
     table.record = file_record("arff", path, wanted) | {"targets": list(wanted.columns)}
     table.record |= table.chosen
     return table
@@ -63,7 +90,7 @@ def _read_header(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[list[str
         if found is None:
             raise SourceError(f"{path}, line {number}: {line[:60]!r} is no attribute.")
         name = re.sub(r"\\(.)", r"\1", found[1].strip("'\"")) if found[1][0] in "'\"" else found[1]
-        kind = found[2].strip()
+        kind = found[2] if found[2].startswith("{") else found[2].partition("%")[0].strip()
         if kind.startswith("{") or kind.lower() == "string":
             categorical.add(name)
         elif kind.lower() not in NUMBERS:

@@ -44,12 +44,7 @@ class MemoryMatrix:
         self.dtype = array.dtype
         self._array = array
 
-    def fetch(
-        self,
-        rows: slice,
-        columns: slice,
-        out: np.ndarray | None = None,  # noqa: ARG002
-    ) -> np.ndarray:
+    def fetch(self, rows: slice, columns: slice, _out: np.ndarray | None = None) -> np.ndarray:
         return self._array[rows, columns]
 
     def pick(self, lines: np.ndarray, axis: int) -> np.ndarray:
@@ -76,12 +71,7 @@ class ChunkedMatrix:
         self.held = 3 * self.dtype.itemsize
         self._array = array
 
-    def fetch(
-        self,
-        rows: slice,
-        columns: slice,
-        out: np.ndarray | None = None,  # noqa: ARG002
-    ) -> np.ndarray:
+    def fetch(self, rows: slice, columns: slice, _out: np.ndarray | None = None) -> np.ndarray:
         part = self._array[rows, columns]
         return np.asarray(part.compute() if hasattr(part, "compute") else part)
 

@@ -169,30 +169,15 @@ def _make_room(n):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _encode(values, bits, codes, n_levels, n_ranked, n_infinite):  # type: ignore[no-untyped-def]
-    room = _make_room(values.shape[1])
-    for f in range(values.shape[0]):
-        n_levels[f], n_ranked[f], n_infinite[f] = _encode_line(values[f], bits[f], codes[f], room)
-
-
-@njit(nogil=True, cache=True)
-def _encode_turned(rows, group, bits, codes, n_levels, n_ranked, n_infinite):  # type: ignore[no-untyped-def]
-    """The same of values whose rows are samples: some features are turned, then coded.
-
-    group, bits  room for as many features as fit, as values and as whole numbers
-    """
-    n, n_features = rows.shape
-    step = n + LINE  # lines whose distance is a power of two would push each other out of the cache
-    n_together = group.shape[0] // step
+def _encode(values, bits, step, codes, n_levels, n_ranked, n_infinite):  # type: ignore[no-untyped-def]
+    """Features of which each begins `step` values after the one before."""
+    n = codes.shape[1]
     room = _make_room(n)
-    for first in range(0, n_features, n_together):
-        n_here = min(n_together, n_features - first)
-        turn_lines(rows[:, first : first + n_here], group, step)
-        for f in range(n_here):
-            start, at = f * step, first + f
-            n_levels[at], n_ranked[at], n_infinite[at] = _encode_line(
-                group[start : start + n], bits[start : start + n], codes[at], room
-            )
+    for f in range(codes.shape[0]):
+        start = f * step
+        n_levels[f], n_ranked[f], n_infinite[f] = _encode_line(
+            values[start : start + n], bits[start : start + n], codes[f], room
+        )
 
 
 @njit(nogil=True, cache=True)
@@ -257,11 +242,19 @@ def encode_numeric(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def encode_into(values: np.ndarray, into: Coded) -> None:
     """The same for float32 or float64 in any order, into arrays that are there."""
-    n, bits = values.shape[1], f"i{values.itemsize}"
-    found = into.codes, into.n_levels, into.n_ranked, into.n_infinite
+    n_features, n = values.shape
     if values.flags.carray:
-        _encode(values, values.view(bits), *found)
+        _encode_lines(values.reshape(-1), n, into)
         return
-    n_together = max(LINE, GROUP_BYTES // (n * values.itemsize))
-    group = np.empty(min(n_together, len(values)) * (n + LINE), values.dtype)
-    _encode_turned(values.T, group, group.view(bits), *found)
+    step = n + LINE  # lines whose distance is a power of two would push each other out of the cache
+    n_together = min(n_features, max(LINE, GROUP_BYTES // (n * values.itemsize)))
+    group = np.empty(n_together * step, values.dtype)
+    for first in range(0, n_features, n_together):
+        some = slice(first, first + n_together)
+        turn_lines(values[some].T, group, step)
+        _encode_lines(group, step, into[some])
+
+
+def _encode_lines(values: np.ndarray, step: int, into: Coded) -> None:
+    bits = values.view(f"i{values.itemsize}")
+    _encode(values, bits, step, into.codes, into.n_levels, into.n_ranked, into.n_infinite)

@@ -36,12 +36,7 @@ class FrameMatrix:
         self.dtype = np.dtype(frame.dtypes.iloc[columns[0]])
         self._frame, self._columns = frame, columns
 
-    def fetch(
-        self,
-        rows: slice,
-        columns: slice,
-        out: np.ndarray | None = None,  # noqa: ARG002
-    ) -> np.ndarray:
+    def fetch(self, rows: slice, columns: slice, _out: np.ndarray | None = None) -> np.ndarray:
         return np.asarray(self._frame.iloc[rows, self._columns[columns]])
 
     def pick(self, lines: np.ndarray, axis: int) -> np.ndarray:

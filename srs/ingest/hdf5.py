@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from srs.errors import SourceError
-from srs.ingest.arrays import check_shape
-from srs.ingest.block import Source, Wanted
+from srs.ingest.arrays import MemoryMatrix, check_shape
+from srs.ingest.block import Source, Wanted, value_dtype
 from srs.ingest.extras import require
 from srs.ingest.hollow import refuse_hollow
+from srs.ingest.matlab_labels import class_of, read_cells, read_chars
 from srs.ingest.matrix import Matrix, MatrixSource, pick_lines, rectangle
 from srs.ingest.npy import FileMatrix
 from srs.ingest.sparse import SparseSource
@@ -125,15 +127,19 @@ def _check_links(h5py: Any, file: Any, path: Path) -> None:
 def dataset_matrix(dataset: Any, path: Path) -> Matrix:
     """How a two-dimensional dataset is read."""
     check_shape(dataset.shape, f"{path}: {dataset.name}")
-    dtype, offset = np.dtype(dataset.dtype), dataset.id.get_offset()
-    refuse_hollow(
-        dataset.size * dtype.itemsize, dataset.id.get_storage_size(), f"{path}: {dataset.name}"
-    )
-    if dataset.chunks is None and offset is not None and dtype.kind in "iufb":
+    dtype, where = np.dtype(dataset.dtype), f"{path}: {dataset.name}"
+    if class_of(dataset) == "char":
+        raise SourceError(f"{where} is text: name a matrix of numbers.")
+    value_dtype(dtype, where)  # refuses what is no number
+    refuse_hollow(dataset.size * dtype.itemsize, dataset.id.get_storage_size(), where)
+    if dataset.chunks is not None:
+        return HdfMatrix(dataset)
+    offset = dataset.id.get_offset()
+    if offset is not None:
         return FileMatrix(path, (dataset.shape[0], dataset.shape[1]), dtype, offset)
-    if dataset.chunks is None:
-        raise SourceError(f"{path}: {dataset.name} has no data.")
-    return HdfMatrix(dataset)
+    if dataset.id.get_storage_size():  # stored beside its description, in at most 64 KB
+        return MemoryMatrix(dataset[()])
+    raise SourceError(f"{where} has no data.")
 
 
 def open_hdf5(path: Path, wanted: Wanted, matlab: bool = False) -> Source:
@@ -178,7 +184,8 @@ def _choose(file: Any, path: Path, wanted: Wanted) -> Any:
         if wanted.dataset not in file:
             raise SourceError(f"{path} has no dataset {wanted.dataset!r}; {_listing(found)}")
         return file[wanted.dataset]
-    found = {name: one for name, one in found.items() if name.lstrip("/") not in wanted.columns}
+    targets = {name.strip("/") for name in wanted.columns}
+    found = {name: one for name, one in found.items() if name.strip("/") not in targets}
     if len(found) != 1:
         raise SourceError(
             f"{path} has {len(found)} matrices of numbers: say which one is the data "
@@ -204,6 +211,7 @@ def _matrices(file: Any) -> list[tuple[str, Any]]:
             and "MATLAB_empty" not in one.attrs
             and one.ndim == 2
             and one.dtype.kind in "iufb"
+            and class_of(one) != "char"
         )
         inside = one.parent is not None and "MATLAB_sparse" in one.parent.attrs
         if sparse or (dense and min(one.shape) > 1 and not inside):
@@ -224,14 +232,27 @@ def read_texts(dataset: Any) -> np.ndarray:
     return np.array(texts, object)
 
 
-def read_vector(file: Any, name: str, path: Path) -> np.ndarray:
-    """A target: a dataset of the file that is a vector."""
+def read_vector(file: Any, name: str, path: Path) -> pd.Series[Any]:
+    """A target: a dataset of the file that is a vector, called by the last part of its name."""
     if name not in file or not hasattr(file[name], "shape"):
         raise SourceError(f"the target {name!r}: {path} has no dataset of this name, and no file.")
     dataset = file[name]
+    values = _read_values(dataset)
+    if values.ndim > 1 and 1 not in values.shape:
+        raise SourceError(
+            f"the target {name!r} of {path} has shape {values.shape}: it must be one vector."
+        )
+    vector: pd.Series[Any] = pd.Series(values.reshape(-1), name=name.strip("/").rpartition("/")[2])
+    return vector.infer_objects()
+
+
+def _read_values(dataset: Any) -> np.ndarray:
+    where = f"{dataset.file.filename}: {dataset.name}"
+    if class_of(dataset) == "char":
+        return read_chars(dataset)
+    if class_of(dataset) == "cell":
+        return read_cells(dataset, where)
     if dataset.dtype.kind == "O":
         return read_texts(dataset)
     values = np.asarray(dataset[()])
-    if values.dtype.kind == "S":
-        values = np.char.decode(values, "utf-8")
-    return values.reshape(-1) if 1 in values.shape else values
+    return np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values

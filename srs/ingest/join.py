@@ -116,6 +116,12 @@ def join(
         by = table.choose_key(source.sample_ids or ())
         notices += _account(source, table, by, rows)
     for name, values in columns.items():
+        if np.shape(values) != (source.n_samples,):
+            raise SourceError(
+                f"the target {name!r} has shape {np.shape(values)} and the source has "
+                f"{source.n_samples} samples: name one with a value for each, or say what a row "
+                f"is (--orientation)."
+            )
         missing = keep & pd.isna(pd.Series(values)).to_numpy(bool)
         if missing.any() and not missing.all():
             keep &= ~missing

@@ -1,11 +1,13 @@
 """libsvm and svmlight files, parsed by scikit-learn some megabytes at a time.
 
-Features are numbered from 0 or from 1, whichever the file does; what a line does not name is 0.
-The target is `label`, the first field of each line.
+What a file calls 5 is the feature f5: names count from 0 if it has a feature 0, else from 1. What a
+line does not name is 0. Columns are `label`, the first field of each line, and `qid`.
 """
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from srs.store.layout import Annotation
 LARGEST = 2**31 - 2  # number of a feature
 TEXT_COPIES = 12  # of a piece of the file while it is parsed: items as lists, arrays, turned
 LEAST_PIECE = 1 << 16
+_QUERY = re.compile(rb"^[ \t]*[^\s#]+[ \t]+qid:(\d+)", re.MULTILINE)
 
 
 class LibsvmSource:
@@ -39,18 +42,22 @@ class LibsvmSource:
         kept_mem = wanted.mem // KEPT_SHARE
         self._spill = SparseSpill(wanted.folder, self.dtype, kept_mem)
         self._labels: list[np.ndarray] = []
+        self._queries: list[bytes] = []
+        self._takes_queries = "qid" in wanted.columns
         self._lowest = LARGEST
         self.n_samples = n_items = 0
         try:
             piece = max(LEAST_PIECE, wanted.mem // TEXT_COPIES)
-            for start in range(0, path.stat().st_size, piece):
-                n_items += self._add(start, piece)
+            with path.open("rb") as file:
+                while lines := file.read(piece):
+                    n_items += self._add(lines + file.readline())
         except BaseException:
             self._spill.close()
             raise
         self._shift = int(self._lowest >= 1)
         self.n_features = self._spill.n_features - self._shift
-        self.names: Sequence[str] | None = None
+        numbers = range(self._shift, self._spill.n_features)
+        self.names: Sequence[str] | None = [f"f{i}" for i in numbers] if self._shift else None
         self.sample_ids: Sequence[str] | None = None
         self.notices: Sequence[str] = ()
         self.annotations: Mapping[str, Annotation] = {}
@@ -58,13 +65,13 @@ class LibsvmSource:
         self.held, self.in_memory = 8 + int(24 * min(1.0, share)) + 1, False
         self.fixed_mem = min(kept_mem, 12 * n_items + 8 * (self._spill.n_features + 1))
 
-    def _add(self, start: int, length: int) -> int:
+    def _add(self, lines: bytes) -> int:
         """Take the lines of one piece; the number of their items."""
         from sklearn.datasets import load_svmlight_file
 
         try:
             found, labels = load_svmlight_file(
-                self._path, n_features=LARGEST + 1, zero_based=True, offset=start, length=length
+                io.BytesIO(lines), n_features=LARGEST + 1, zero_based=True
             )[:2]
         except (ValueError, OverflowError, OSError) as error:
             fault = _find_fault(self._path) or f" cannot be read as libsvm: {error}"
@@ -76,6 +83,8 @@ class LibsvmSource:
         found.resize((found.shape[0], top))
         self._spill.add(self.n_samples, top, found.indptr, found.indices, found.data)
         self._labels.append(labels)
+        if self._takes_queries:
+            self._queries += _QUERY.findall(lines)
         self.n_samples += found.shape[0]
         return int(found.nnz)
 
@@ -91,9 +100,18 @@ class LibsvmSource:
         return read_from_blocks(self, feature_ids)
 
     def column(self, name: str) -> np.ndarray:
-        if name != "label":
-            raise SourceError(f"the target {name!r}: {self._path} has only 'label', and no file.")
-        return np.concatenate(self._labels)
+        if name == "label":
+            return np.concatenate(self._labels)
+        if name != "qid":
+            raise SourceError(
+                f"the target {name!r}: {self._path} has only 'label' and 'qid', and no file."
+            )
+        if len(self._queries) != self.n_samples:
+            raise SourceError(
+                f"{self._path} has a qid in {len(self._queries)} of {self.n_samples} lines: give "
+                f"all one, or leave it out."
+            )
+        return np.array(self._queries).astype(np.int64)
 
     def close(self) -> None:
         self._spill.close()

@@ -16,6 +16,7 @@ from srs.errors import MemoryBudgetError, SourceError
 from srs.ingest.arrays import MemoryMatrix, check_shape
 from srs.ingest.block import Source, Wanted
 from srs.ingest.hdf5 import file_record, open_hdf5
+from srs.ingest.matlab_labels import read_labels
 from srs.ingest.matrix import MatrixSource
 from srs.ingest.sparse import SparseSource
 from srs.memory import format_bytes
@@ -76,8 +77,8 @@ def open_mat(path: Path, wanted: Wanted) -> Source:
         if target not in listed:
             raise SourceError(f"the target {target!r}: {path} has no such variable, and no file.")
         values = np.asarray(_load(path, target))
-        cells = values.dtype.kind == "O"
-        return np.array([str(v[0]) for v in values.ravel()], object) if cells else values.squeeze()
+        is_label = values.dtype.kind in "OU"
+        return read_labels(values, f"{path}: {target}") if is_label else values.squeeze()
 
     record = file_record("matlab", path, wanted) | {
         "dataset": name, "targets": list(wanted.columns),

@@ -39,7 +39,7 @@ class Matrix(Protocol):
     fixed_mem: int
     in_memory: bool
 
-    def fetch(self, rows: slice, columns: slice, out: np.ndarray | None = None) -> np.ndarray:
+    def fetch(self, rows: slice, columns: slice, out: np.ndarray | None = None, /) -> np.ndarray:
         """The values of a rectangle, as (rows, columns): made in `out`, if it is given, which has
         as many cells, or a part of the caller's memory."""
 

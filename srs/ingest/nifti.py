@@ -178,13 +178,22 @@ def _read_images(path: Path) -> list[Image]:
                 f"{image.path} has {image.n} volumes of {image.shape} voxels and "
                 f"{images[0].path} one of {images[0].shape}: images must be alike."
             )
+        if not _same_place(image, images[0]):
+            raise SourceError(
+                f"{image.path} has another position in space than {images[0].path}: a voxel would "
+                f"not be the same place in both. Resample the images to one space."
+            )
     if not images:
         raise SourceError(f"the folder {path} has no image itself: put .nii files into it.")
     return images
 
 
+def _same_place(one: Image, other: Image) -> bool:
+    return bool(np.allclose(one.affine, other.affine, atol=1e-3))
+
+
 def mask_voxels(mask: Path | None, image: Image) -> np.ndarray:
-    """Numbers of the voxels that are features, the first axis running fastest."""
+    """Numbers of the voxels that are features, the first axis running fastest; NaN is outside."""
     if mask is None:
         return np.arange(int(np.prod(image.shape)))
     header = read_header(mask)
@@ -192,13 +201,14 @@ def mask_voxels(mask: Path | None, image: Image) -> np.ndarray:
         raise SourceError(
             f"the mask {mask} has {header.shape} voxels and the images {image.shape}: resample it."
         )
-    if not np.allclose(header.affine, image.affine, atol=1e-3):
+    if not _same_place(header, image):
         raise SourceError(f"the mask {mask} has another position in space than {image.path}.")
     matrix = VolumeMatrix([header], np.arange(int(np.prod(header.shape))))
     try:
-        inside = np.flatnonzero(matrix.fetch(slice(0, 1), slice(None))[0])
+        values = matrix.fetch(slice(0, 1), slice(None))[0]
     finally:
         matrix.close()
+    inside = np.flatnonzero((values != 0) & ~np.isnan(values))
     if not len(inside):
         raise SourceError(f"the mask {mask} is empty: no voxel is a feature.")
     return inside

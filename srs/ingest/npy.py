@@ -18,7 +18,7 @@ from srs.errors import SourceError
 from srs.ingest.arrays import check_shape
 from srs.ingest.block import Wanted
 from srs.ingest.matrix import MatrixSource, rectangle
-from srs.ingest.transpose import PIECE_BYTES, pread_into
+from srs.ingest.transpose import PIECE_BYTES, pread_into, pread_lines
 
 MIN_RUN_BYTES = 32 << 10  # shorter reads cost more than writing and reading a temporary file
 
@@ -63,11 +63,7 @@ class FileMatrix:
 
     def fetch(self, rows: slice, columns: slice, out: np.ndarray | None = None) -> np.ndarray:
         out = rectangle(rows, columns, self.dtype, out)
-        if out.shape[1] == self.shape[1]:
-            self._read(out, rows.start, 0)
-        else:
-            for i, row in enumerate(range(rows.start, rows.stop)):
-                self._read(out[i], row, columns.start)
+        self._read(out, rows.start, columns.start)
         return out
 
     def pick(self, lines: np.ndarray, axis: int) -> np.ndarray:
@@ -77,8 +73,8 @@ class FileMatrix:
         out = np.empty((len(lines), n_rows), self.dtype)
         # Whole rows are read faster than single values unless they are a page or more each.
         if n_columns * self.dtype.itemsize > 4096 * len(lines):
-            for i, line in enumerate(lines):
-                out[i] = self.fetch_column(int(line))
+            for i, line in enumerate(lines.tolist()):
+                out[i] = self.fetch(slice(0, n_rows), slice(line, line + 1))[:, 0]
             return out
         step = max(1, PIECE_BYTES // (n_columns * self.dtype.itemsize))
         for start in range(0, n_rows, step):
@@ -86,16 +82,15 @@ class FileMatrix:
             out[:, rows] = self.fetch(rows, slice(0, n_columns))[:, lines].T
         return out
 
-    def fetch_column(self, column: int) -> np.ndarray:
-        out = np.empty((self.shape[0], 1), self.dtype)
-        for row in range(self.shape[0]):
-            self._read(out[row], row, column)
-        return out[:, 0]
-
     def _read(self, out: np.ndarray, row: int, column: int) -> None:
-        cell = row * self.shape[1] + column
+        """Fill a rectangle that starts there; whole rows stand one behind the other."""
+        size = self.dtype.itemsize
+        offset = self._offset + (row * self.shape[1] + column) * size
         try:
-            pread_into(self._fd, out, self._offset + cell * self.dtype.itemsize)
+            if out.shape[1] == self.shape[1]:
+                pread_into(self._fd, out, offset)
+            else:
+                pread_lines(self._fd, out, offset, self.shape[1] * size)
         except EOFError:
             raise SourceError(f"{self._path} became shorter while it was read.") from None
         except OSError as error:

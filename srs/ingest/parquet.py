@@ -22,17 +22,18 @@ from srs.ingest.frames import TableSource
 from srs.ingest.ids import FoundIds, find_ids, id_texts, is_unnamed
 from srs.store.layout import NUMERIC, Annotation
 
+OPEN_SHARE = 4  # of the memory, for files of a folder that stay open
 HELD = 24  # arrow's column, its decoded pages, and the pandas copy, for each value
 
 
 def open_parquet(path: Path, wanted: Wanted) -> Source:
     """A Parquet file, or a folder of them whose rows belong together."""
     if not path.is_dir():
-        return _open(ParquetFiles([path]), path, wanted)
+        return _open(ParquetFiles([path], 0), path, wanted)
     paths = sorted(path.rglob("*.parquet"))
     if not paths:
         raise SourceError(f"the folder {path} has no .parquet file.")
-    source = _open(ParquetFiles(paths), path, wanted)
+    source = _open(ParquetFiles(paths, wanted.mem // OPEN_SHARE), path, wanted)
     if any("=" in part for one in paths for part in one.relative_to(path).parts[:-1]):
         notice = "folders named key=value are no columns: only files were read."
         source.notices = [*source.notices, notice]
@@ -54,12 +55,16 @@ def _open(file: ColumnFile, path: Path, wanted: Wanted) -> Source:
             **(folder_mark(path) if path.is_dir() else mark),
             "orientation": wanted.orientation, "targets": list(wanted.columns),
         }  # fmt: skip
+        source: Source
         if wanted.orientation == "features":
-            return ParquetRows(file, path, record)
-        return ParquetTable(file, path, wanted, record)
+            source = ParquetRows(file, path, record)
+        else:
+            source = ParquetTable(file, path, wanted, record)
     except SourceError:
         file.close()
         raise
+    source.fixed_mem += file.fixed_mem
+    return source
 
 
 def _index_columns(schema: pa.Schema) -> list[str]:

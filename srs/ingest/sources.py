@@ -13,18 +13,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import zarr
+from scipy import sparse
 
 from srs.errors import SourceError
 from srs.ingest.arrays import check_shape, is_dask, open_dask, open_numpy, open_zarr
 from srs.ingest.block import Source, Wanted, check_orientation
 from srs.ingest.npy import find_npy, open_npy
+from srs.ingest.objects import is_anndata, open_anndata, open_sparse
 from srs.ingest.zarr_checks import check_folder
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 IMAGE_SUFFIXES = (".nii", ".nii.gz")
+HDF_SUFFIXES = (".h5ad", ".h5", ".hdf5", ".hdf", ".mat")
 KINDS = (
-    "a numpy, zarr or dask array, a DataFrame, or a path to .npy, .csv, .tsv, .txt (also .gz), "
-    ".parquet, .arrow, .feather, .zarr, .h5ad, .h5, .mat, .bed, .npz, .libsvm, .arff, or .nii"
+    "a numpy, zarr or dask array, a DataFrame, a sparse matrix, an AnnData object, or a path to "
+    ".npy, .csv, .tsv, .txt (also .gz), .parquet, .arrow, .feather, .zarr, .h5ad, .h5, .mat, .bed, "
+    ".npz, .libsvm, .arff, or .nii"
 )
 
 
@@ -33,6 +37,7 @@ def open_source(source: Any, wanted: Wanted) -> Source:
     check_orientation(wanted.orientation)
     if isinstance(source, (str, os.PathLike)):
         return open_path(Path(source), wanted)
+    _refuse_unused(wanted, "the source", has_arrays=is_anndata(source))
     if isinstance(source, pd.DataFrame):
         from srs.ingest.frames import open_frame
 
@@ -45,7 +50,24 @@ def open_source(source: Any, wanted: Wanted) -> Source:
         return open_npy(path, wanted)
     if isinstance(source, (np.ndarray, list, tuple)):
         return _open_array(np.asarray(source), wanted)
+    if sparse.issparse(source):
+        return open_sparse(source, wanted)
+    if is_anndata(source):
+        return open_anndata(source, wanted)
     raise SourceError(f"a {type(source).__name__} cannot be a source: give {KINDS}.")
+
+
+def _refuse_unused(
+    wanted: Wanted, where: str, has_voxels: bool = False, has_arrays: bool = False
+) -> None:
+    """A mask or the name of an array must not be ignored: the user expects other features."""
+    if wanted.mask is not None and not has_voxels:
+        raise SourceError(f"a mask chooses voxels, and {where} is no image: leave it out (--mask).")
+    if wanted.dataset is not None and not has_arrays:
+        raise SourceError(
+            f"{where} is no file of several arrays: leave out the name {wanted.dataset!r} "
+            f"(--dataset)."
+        )
 
 
 def _open_array(array: np.ndarray, wanted: Wanted) -> Source:
@@ -69,9 +91,15 @@ def open_path(path: Path, wanted: Wanted) -> Source:
     name = path.name.lower()
     suffixes = [suffix.lower() for suffix in path.suffixes]
     last = suffixes[-1] if suffixes else ""
-    if path.is_dir() and (last == ".zarr" or _is_zarr(path)):
+    is_zarr = path.is_dir() and (last == ".zarr" or _is_zarr(path))
+    is_hdf = last in HDF_SUFFIXES
+    is_image = not is_zarr and (
+        name.endswith(IMAGE_SUFFIXES) or (path.is_dir() and _holds(path, *IMAGE_SUFFIXES))
+    )
+    _refuse_unused(wanted, str(path), is_image, is_zarr or is_hdf)
+    if is_zarr:
         return _open_zarr_folder(path, wanted)
-    if last in (".h5ad", ".h5", ".hdf5", ".hdf", ".mat"):
+    if is_hdf:
         return _open_hdf(path, last, wanted)
     if last in (".bed", ".bim", ".fam"):
         from srs.ingest.plink import open_plink
@@ -81,7 +109,7 @@ def open_path(path: Path, wanted: Wanted) -> Source:
         return open_npy(path, wanted)
     if (opened := _open_sparse_text(path, last, wanted)) is not None:
         return opened
-    if name.endswith(IMAGE_SUFFIXES) or (path.is_dir() and _holds(path, *IMAGE_SUFFIXES)):
+    if is_image:
         from srs.ingest.nifti import open_nifti
 
         return open_nifti(path, wanted)
@@ -131,6 +159,7 @@ def _open_zarr_folder(folder: Path, wanted: Wanted) -> Source:
     from srs.ingest.vcf_zarr import is_vcf_zarr, open_vcf_zarr
 
     if is_vcf_zarr(folder):
+        _refuse_unused(wanted, str(folder))
         return open_vcf_zarr(folder, wanted)
     return open_zarr(folder if wanted.dataset is None else folder / wanted.dataset, wanted)
 

@@ -71,11 +71,12 @@ def _number_levels(seen, tops, n_levels):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _renumber(starts, places, number, split, codes):  # type: ignore[no-untyped-def]
+def _renumber(starts, places, values, number, split, codes):  # type: ignore[no-untyped-def]
     for line in range(starts.shape[0] - 1):
         if not split[line]:
             for i in range(starts[line], starts[line + 1]):
-                codes[line, places[i]] = number[line, codes[line, places[i]]]
+                if values[i] != 0:  # a zero may stand beside a value of the same place
+                    codes[line, places[i]] = number[line, codes[line, places[i]]]
 
 
 class SparseValues:
@@ -122,8 +123,8 @@ class SparseValues:
             _see_levels(starts, samples, codes, number, tops)
         number[:, 0] = n_stored < self.shape[1]
         _number_levels(number, tops, n_levels)
-        for starts, samples, _ in parts:
-            _renumber(starts, samples, number, split, codes)
+        for starts, samples, items in parts:
+            _renumber(starts, samples, items, number, split, codes)
         for line in np.flatnonzero(split):
             codes[line] = number[line][codes[line]]
         return True

@@ -31,8 +31,10 @@ class Categories:
     def number(self, text: str, line: int) -> float:
         """The number of a field's category, NaN if it is missing."""
         text = text.strip()
-        if text in MISSING_TEXTS:
-            return np.nan
+        return np.nan if text in MISSING_TEXTS else self.number_known(text, line)
+
+    def number_known(self, text: str, line: int) -> float:
+        """The number of a category, whatever its text is."""
         known = self._numbers.get(text)
         if known is not None:
             return known
@@ -50,7 +52,7 @@ class Categories:
         Numbers are sorted as numbers, and "1" and "1.0" are one category.
         """
         texts = list(self._numbers)
-        if all(is_number(text) for text in texts):
+        if all(is_number(text) and text not in MISSING_TEXTS for text in texts):
             found = sorted({float(text) for text in texts})
             labels = [number_text(v) if np.isfinite(v) else str(v) for v in found]
             new = [found.index(float(text)) for text in texts]

@@ -75,6 +75,18 @@ def pread_into(fd: int, out: np.ndarray, offset: int) -> None:
         view, offset = view[n_read:], offset + n_read
 
 
+def pread_lines(fd: int, out: np.ndarray, offset: int, step: int) -> None:
+    """Fill the rows of a C-contiguous array, each from `step` bytes after the one before.
+
+    A plain loop: calling `pread_into` for each takes three times as long, and holds others up.
+    """
+    view, length = out.reshape(-1).view(np.uint8).data, out.itemsize * out.shape[1]
+    for i in range(len(out)):
+        line = view[i * length : (i + 1) * length]
+        if os.preadv(fd, (line,), offset + i * step) != length:
+            pread_into(fd, out[i], offset + i * step)  # what a signal cut short, or the end
+
+
 class FeatureSpill:
     """The temporary file. It has no name on disk, so not even a killed process leaves it."""
 

@@ -74,7 +74,9 @@ def open_vcf_zarr(folder: Path, wanted: Wanted) -> GenotypeSource:
         dosages = np.empty((stop - first, n_samples), np.int8)
 
         def count(part: np.ndarray, row: int, column: int) -> None:
-            count_alleles(part.astype(np.int8, copy=False), dosages, row - first, column)
+            if part.dtype != np.int8:
+                part = np.clip(part, -2, 1).astype(np.int8)  # larger ones would wrap
+            count_alleles(part, dosages, row - first, column)
 
         chunks.hand_out(slice(first, stop), slice(0, n_samples), count)
         return dosages
@@ -117,6 +119,15 @@ def _array(group: Any, name: str, folder: Path) -> Any:
 
 def _texts(group: Any, name: str, folder: Path) -> list[str]:
     return [str(text) for text in read_column(_array(group, name, folder))]
+
+
+def read_alleles(folder: Path, variants: np.ndarray) -> list[list[str]] | None:
+    """The reference and the alternative alleles of some variants; None if the folder has none."""
+    group: Any = open_group(folder)
+    if "variant_allele" not in group:
+        return None
+    found = _array(group, "variant_allele", folder).oindex[variants, :]
+    return [[str(one) for one in alleles if str(one) not in ("", ".")] for alleles in found]
 
 
 def _column(group: Any, name: str, folder: Path, n_samples: int) -> Any:

@@ -22,6 +22,7 @@ from srs.errors import InputError, StoreError
 from srs.store import layout, packing
 from srs.store.description import describe_store
 from srs.store.layout import Annotation, Manifest, Target
+from srs.store.name_index import NameIndex
 from srs.store.remote import RemoteObjects, first_line, is_remote
 
 if TYPE_CHECKING:
@@ -197,23 +198,28 @@ class FeatureStore:
                 for name, array in sorted(arrays)}  # fmt: skip
 
     def find_ids(self, features: Sequence[str | int]) -> np.ndarray:
-        """Feature ids of names or ids; an unknown one is an InputError that names it."""
-        names: dict[str, int] | None = None
-        ids = []
+        """Feature ids of names or ids; a name stands for all features that have it. An unknown
+        one is an InputError that names it."""
+        groups = self.find_groups(features)
+        return np.array([i for ids in groups for i in ids], np.int64)
+
+    def find_groups(self, features: Sequence[str | int]) -> list[list[int]]:
+        """The same, apart for each of the names or ids."""
+        index: NameIndex | None = None
+        groups = []
         for feature in features:
             if isinstance(feature, str):
-                if names is None:
-                    names = {n: i for i, n in reversed(list(enumerate(self.feature_names)))}
-                if feature not in names:
+                index = index or NameIndex(self.feature_names)
+                groups.append(index.find(feature))
+                if not groups[-1]:
                     raise InputError(f"there is no feature named {feature!r} in {self!r}.")
-                ids.append(names[feature])
             elif not 0 <= int(feature) < self.n_features:
                 raise InputError(
                     f"there is no feature {feature}: ids are 0..{self.n_features - 1}."
                 )
             else:
-                ids.append(int(feature))
-        return np.array(ids, np.int64)
+                groups.append([int(feature)])
+        return groups
 
     def packed_names(self) -> tuple[np.ndarray, np.ndarray]:
         """Names as UTF-8 bytes and offsets, a tenth of the memory of a list of strings."""
@@ -243,11 +249,15 @@ class FeatureStore:
         packed = np.empty((*out.shape[:2], packing.PACKED_TILE), np.uint8)
         self._read_stored(chunk, packed)
         packing.unpack(packed, out)
+        first = chunk * self.chunk_features
         if len(self._four_levels):
-            first = chunk * self.chunk_features
             for place in np.flatnonzero(self._four_levels[first : first + self.chunk_features]):
                 one = out[place // layout.TILE, :, place % layout.TILE]
                 one[one == layout.MISSING] = 3
+        places, codes = self._wide
+        for row in range(*np.searchsorted(places, (first, first + self.chunk_features))):
+            tile, lane = divmod(int(places[row]) - first, layout.TILE)
+            out[tile, :, lane] = codes[row]
 
     @cached_property
     def _four_levels(self) -> np.ndarray:
@@ -255,6 +265,17 @@ class FeatureStore:
         if "four_levels" not in self._group:
             return np.zeros(0, bool)
         return np.unpackbits(np.asarray(self._group["four_levels"][:])).astype(bool)
+
+    @cached_property
+    def _wide(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places, ascending, of features that two bits do not hold, and their codes."""
+        if "wide" not in self._group:
+            return np.zeros(0, np.int64), np.zeros((0, self.n_samples), np.uint8)
+        group = self._group["wide"]
+        places, codes = np.asarray(group["place"][:]), np.asarray(group["codes"][:])
+        if codes.shape != (len(places), self.n_samples) or codes.dtype != np.uint8:
+            raise StoreError(f"{self!r}: wide/codes is damaged, ingest again.")
+        return places, codes
 
     def _read_stored(self, chunk: int, out: np.ndarray) -> None:
         """Read one chunk as it is on disk."""

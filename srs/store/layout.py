@@ -4,6 +4,8 @@
     ├── codes      uint8 (n_tiles, n_samples, 64) codes: place p is [p // 64, :, p % 64]; or
     │              (n_tiles, n_samples, 16) of 2 bits each, see `srs.store.packing`
     ├── four_levels uint8 (n_places / 8,)         a bit a place; only of 2-bit codes
+    ├── wide/      place, codes                   of the few that 2 bits do not hold; their rows in
+    │                                             `codes` are MISSING
     ├── feature_id int64 (n_features,)            place -> feature id (column of the source)
     ├── kind       uint8 (n_features,)            by feature id: numeric, ordinal, categorical
     ├── n_levels   uint8 (n_features,)            by feature id: distinct codes, missing aside
@@ -39,8 +41,8 @@ import numpy as np
 from srs.errors import StoreError
 
 FORMAT = "srs-feature-store"
-SCHEMA_VERSION = 2
-OLD_VERSIONS = (1,)  # that are read, too: without code_bits, one byte a code
+SCHEMA_VERSION = 3
+OLD_VERSIONS = (1, 2)  # that are read, too: 2 has no wide codes, 1 one byte a code
 MISSING = 255  # the code kept for missing values
 MAX_LEVELS = 255  # codes 0..254
 
@@ -94,8 +96,8 @@ class Manifest:
     targets         names of the targets, the default one first
     any_missing     whether any code is MISSING
     any_categorical whether any feature is categorical with more than two levels
-    code_bits       bits of a code on disk: 8, or 2 where no feature has more than 4 codes, the
-                    missing one included
+    code_bits       bits of a code on disk: 8, or 2 where nearly no feature has more than 4 codes,
+                    the missing one included
     source          where the data came from, as far as it can be read again
     notices         one sentence for each oddity that ingest accepted
     srs_version     version that wrote the store

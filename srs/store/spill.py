@@ -1,8 +1,9 @@
 """Codes of features by bucket, in the order in which they came: in files, or, if one bucket takes
 all of them, in memory.
 
-Codes are packed (two bits each) for as long as all features have few levels; the first feature that
-has more turns what was spilled into bytes.
+Codes are packed (two bits each) for as long as nearly all features have few levels. Some that have
+more, as covariates beside genotypes, are put aside; too many of them turn what was spilled into
+bytes.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ from typing import IO, Protocol
 
 import numpy as np
 
+from srs.store.layout import CHUNK_BYTES, MISSING
 from srs.store.packing import pack_rows, unpack_rows
 
+WIDE_SHARE = 16  # one feature in so many may have more levels than two bits hold,
+MAX_WIDE = 256  # and so many at most, which together take no more than a chunk
 PIECE_BYTES = 8 << 20  # rows that are unpacked at a time
 BUFFER = 1 << 16
 
@@ -73,38 +77,49 @@ class CodeSpill:
     """Rows of codes by bucket.
 
     packed  whether rows are packed now
+    wide    feature id -> codes, of those that two bits do not hold; their rows are MISSING
     """
 
     def __init__(
         self, folder: Path | None, n_buckets: int, n_samples: int, n_features: int
     ) -> None:
         self.packed = True
+        self.wide: dict[int, np.ndarray] = {}
         self.n_samples = n_samples
         self._folder, self._n_buckets, self._n_features = folder, n_buckets, n_features
+        self._max_wide = min(MAX_WIDE, n_features // WIDE_SHARE, CHUNK_BYTES // n_samples)
         self._buckets: list[_Bucket] = []
+        self._ids: list[list[np.ndarray]] = [[] for _ in range(n_buckets)]
         self._fours: list[list[np.ndarray]] = [[] for _ in range(n_buckets)]
 
     @property
     def row_bytes(self) -> int:
         return -(-self.n_samples // 4) if self.packed else self.n_samples
 
-    def pack(self, codes: np.ndarray, few: bool) -> np.ndarray:
-        """Rows as they are stored; not few: from here on everything is in bytes."""
-        if self.packed and not few:
+    def pack(self, ids: np.ndarray, codes: np.ndarray, few: np.ndarray) -> np.ndarray:
+        """Rows of features as they are stored; `few`: those that two bits hold."""
+        aside = np.flatnonzero(~few)
+        if self.packed and len(self.wide) + len(aside) > self._max_wide:
             self._unpack_all()
         if not self.packed:
             return codes
         rows = np.empty((len(codes), self.row_bytes), np.uint8)
         pack_rows(codes, rows)
+        for row in aside.tolist():
+            self.wide[int(ids[row])] = codes[row].copy()
+        rows[aside] = MISSING
         return rows
 
-    def write(self, bucket: int, rows: np.ndarray, four: np.ndarray) -> None:
+    def write(self, bucket: int, ids: np.ndarray, rows: np.ndarray, four: np.ndarray) -> None:
         """Append rows of `pack`; `four`: those of four levels."""
+        self._ids[bucket].append(ids)
+        self._fours[bucket].append(four)
+        self._append(bucket, rows)
+
+    def _append(self, bucket: int, rows: np.ndarray) -> None:
         if not self._buckets:
             self._buckets = [self._new() for _ in range(self._n_buckets)]
         self._buckets[bucket].write(rows)
-        if self.packed:
-            self._fours[bucket].append(four)
 
     def _new(self) -> _Bucket:
         if self._n_buckets == 1:
@@ -112,25 +127,32 @@ class CodeSpill:
         return _File(self._folder, self.row_bytes)
 
     def _unpack_all(self) -> None:
-        old, fours = self._buckets, self._fours
-        self.packed, self._buckets = False, []
-        self._fours = [[] for _ in range(self._n_buckets)]
+        old, self._buckets = self._buckets, []
+        self.packed = False
         step = max(1, PIECE_BYTES // self.n_samples)
         for b, bucket in enumerate(old):
-            four = np.concatenate([*fours[b], np.zeros(0, bool)])
-            rows = bucket.read(len(four)) if len(four) else np.zeros((0, 1), np.uint8)
-            for first in range(0, len(four), step):
+            ids = self.ids(b)
+            four = np.concatenate([*self._fours[b], np.zeros(0, bool)])
+            rows = bucket.read(len(ids)) if len(ids) else np.zeros((0, 1), np.uint8)
+            for first in range(0, len(ids), step):
                 here = slice(first, first + step)
                 unpacked = unpack_rows(rows[here], self.n_samples, four[here])
-                self.write(b, unpacked, four[here])
+                for row, feature_id in enumerate(ids[here].tolist()):
+                    if feature_id in self.wide:
+                        unpacked[row] = self.wide[feature_id]
+                self._append(b, unpacked)
             bucket.close()
+        self.wide = {}
 
-    def read(self, bucket: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    def ids(self, bucket: int) -> np.ndarray:
+        """Feature ids of the rows of a bucket."""
+        return np.concatenate([np.zeros(0, np.int64), *self._ids[bucket]])
+
+    def read(self, bucket: int) -> tuple[np.ndarray, np.ndarray]:
         """All rows of a bucket, and which have four levels (packed ones); it is then empty."""
-        rows = self._buckets[bucket].read(n_rows)
-        if not self.packed:
-            return rows, np.zeros(n_rows, bool)
-        return rows, np.concatenate(self._fours[bucket])
+        four = np.concatenate(self._fours[bucket])
+        rows = self._buckets[bucket].read(len(four))
+        return rows, four & self.packed
 
     def close(self) -> None:
         for bucket in self._buckets:

@@ -21,6 +21,7 @@ from srs.errors import InputError
 from srs.store import layout
 from srs.store.feature_store import FeatureStore
 from srs.store.layout import MISSING, TILE, Annotation, Target
+from srs.store.name_index import NameIndex
 
 
 @njit(nogil=True, cache=True)
@@ -165,14 +166,16 @@ class StoreView(FeatureStore):
         return {name: replace(one, values=one.values[self._features])
                 for name, one in self.base.annotations().items()}  # fmt: skip
 
-    def find_ids(self, features: Sequence[str | int]) -> np.ndarray:
+    def find_groups(self, features: Sequence[str | int]) -> list[list[int]]:
         """Feature ids of the view, of names or of ids of the store."""
-        ids = self.base.find_ids(features)
-        at = np.searchsorted(self._features, ids)
-        for feature, one, place in zip(features, ids, at, strict=True):
-            if place == self.n_features or self._features[place] != one:
+        groups = []
+        for feature, ids in zip(features, self.base.find_groups(features), strict=True):
+            at = np.searchsorted(self._features, ids)
+            inside = self._features[np.minimum(at, self.n_features - 1)] == ids
+            groups.append(at[inside].tolist())
+            if not groups[-1]:
                 raise InputError(f"the feature {feature!r} is not among those that were chosen.")
-        return at
+        return groups
 
     def read_chunk(self, chunk: int, out: np.ndarray) -> None:
         first = chunk * self.chunk_features
@@ -194,16 +197,17 @@ class StoreView(FeatureStore):
 
 
 def choose_samples(store: FeatureStore, samples: Any) -> np.ndarray:
-    """Numbers of samples given by id or by number, each once, ascending."""
-    known: dict[str, int] | None = None
+    """Numbers of samples given by id or by number, each once, ascending; an id stands for all
+    samples that have it."""
+    index: NameIndex | None = None
     found = []
     for sample in samples:
         if isinstance(sample, str):
-            if known is None:
-                known = {one: i for i, one in reversed(list(enumerate(store.sample_ids)))}
-            if sample not in known:
+            index = index or NameIndex(store.sample_ids)
+            here = index.find(sample)
+            if not here:
                 raise InputError(f"there is no sample {sample!r} in {store!r}.")
-            found.append(known[sample])
+            found += here
         elif not 0 <= int(sample) < store.n_samples:
             raise InputError(f"there is no sample {sample}: they are 0..{store.n_samples - 1}.")
         else:

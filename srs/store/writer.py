@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -135,13 +136,13 @@ class StoreWriter:
         self._folder = None if self.path is None else self._make_folder(self.path)
         self._root: Any = MemoryStore() if self._folder is None else self._folder / "store"
         self._beside = ThreadPoolExecutor(1, "srs-describe")
+        self._room = threading.local()
         self._n_buckets = count_buckets(n_samples, n_features, memory)
         self._spill = CodeSpill(self._folder, self._n_buckets, n_samples, n_features)
         self._top_shares = np.zeros(n_features, np.uint8)
         self._keys = np.zeros(2 * n_features + 16, np.uint64)
         self._counts = np.zeros(2 * n_features + 16, np.uint32)
         self._hashes: list[list[np.ndarray]] = [[] for _ in range(self._n_buckets)]
-        self._ids: list[list[np.ndarray]] = [[] for _ in range(self._n_buckets)]
 
     @property
     def code_bits(self) -> int:
@@ -163,12 +164,10 @@ class StoreWriter:
         self._top_shares[ids] = content.shares
         self.any_missing = self.any_missing or bool(content.missing.any())
         four = content.tops == LAST_CODE
-        few = bool((content.tops <= LAST_CODE - content.missing).all())
-        rows = self._spill.pack(codes, few)
+        rows = self._spill.pack(ids, codes, content.tops <= LAST_CODE - content.missing)
         for b, chosen in self._sort_into_buckets(hashes):
-            self._spill.write(b, rows[chosen], four[chosen])
+            self._spill.write(b, ids[chosen], rows[chosen], four[chosen])
             self._hashes[b].append(hashes[chosen])
-            self._ids[b].append(ids[chosen])
 
     def _sort_into_buckets(self, hashes: np.ndarray) -> Iterator[tuple[int, Any]]:
         """Buckets, and which features go there."""
@@ -187,10 +186,10 @@ class StoreWriter:
         ids, four, rows = [], [], []
         n_wanted = width
         for b in range(self._n_buckets):
-            if not self._ids[b]:
+            if not self._hashes[b]:
                 continue
-            hashes, bucket_ids = np.concatenate(self._hashes[b]), np.concatenate(self._ids[b])
-            codes, fours = self._spill.read(b, len(bucket_ids))
+            hashes, bucket_ids = np.concatenate(self._hashes[b]), self._spill.ids(b)
+            codes, fours = self._spill.read(b)
             order = np.lexsort((bucket_ids, hashes))
             while len(order):
                 part, order = order[:n_wanted], order[n_wanted:]
@@ -328,22 +327,42 @@ class StoreWriter:
             raise StoreError(f"{n_written} of {self.n_features} features were written.")
         if fours.any() and self._spill.packed:
             _write_array(self._group, "four_levels", np.packbits(fours))
+        if self._spill.wide:
+            self._write_wide(feature_id)
         return feature_id
+
+    def _write_wide(self, feature_id: np.ndarray) -> None:
+        """Write the codes that two bits do not hold, in the order of places."""
+        wide = self._spill.wide
+        places = np.flatnonzero(np.isin(feature_id, list(wide)))
+        codes = np.stack([wide[int(i)] for i in feature_id[places]])
+        _write_array(self._group, "wide/place", places)
+        _write_array(self._group, "wide/codes", codes)
 
     def _write_rows(self, codes: zarr.Array[Any], first: int, width: int, rows: Rows) -> None:
         """Write rows as chunks of so many features, from the first one on; what is left over in
         the last is MISSING. Packed chunks are so small that four are written at a time."""
         n_rows = sum(len(part) for _, part in rows)
         n_chunks = -(-n_rows // width)
-        lines = np.empty((n_chunks * width, self._spill.row_bytes), np.uint8)
+        lines, tiles = self._chunk_room(n_chunks * width, codes.shape[1:])
         at = 0
         for source, part in rows:  # mode: else numpy makes a copy
             np.take(source, part, axis=0, out=lines[at : at + len(part)], mode="clip")
             at += len(part)
         lines[at:] = MISSING
-        tiles = np.empty((len(lines) // layout.TILE, *codes.shape[1:]), np.uint8)
         (tile_rows if self._spill.packed else _turn_rows)(lines, tiles)
         self._write_chunks(codes, first, np.split(tiles, n_chunks))
+
+    def _chunk_room(self, n_rows: int, tile: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """Room for rows and their tiles, one of each thread: new memory would cost as much as
+        filling it."""
+        if not hasattr(self._room, "parts"):  # the first chunks are the longest
+            self._room.parts = (
+                np.empty((n_rows, self._spill.row_bytes), np.uint8),
+                np.empty((n_rows // layout.TILE, *tile), np.uint8),
+            )
+        lines, tiles = self._room.parts
+        return lines[:n_rows], tiles[: n_rows // layout.TILE]
 
     def _write_chunks(self, codes: zarr.Array[Any], first: int, chunks: list[np.ndarray]) -> None:
         """Write chunks as zarr would, the checksum of each after it.

@@ -15,7 +15,7 @@ from tests.service.conftest import cluster, postgres_url  # noqa: F401
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
     """A copy of `deploy/`, for scripts that write beside themselves."""
-    shutil.copytree(DEPLOY, tmp_path / "deploy", ignore=shutil.ignore_patterns(".env*", "stores"))
+    shutil.copytree(DEPLOY, tmp_path / "deploy", ignore=shutil.ignore_patterns("*.env*", "stores"))
     return tmp_path / "deploy"
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from deploy.backup.postgres import split_password
 from service.job_store import JobStore, open_job_store
 from service.job_store.database import open_database
 from service.job_store.jobs import QueueLimits, Submission
 from service.job_store.migrations import STEPS, migrate, read_version
 from service.jobs import JobKind
 from service.layout import DataFolder
+from service.pairing import pair
 from tests.deploy.tools import DEPLOY, run_script
 
 BACKUP, RESTORE = DEPLOY / "backup" / "backup", DEPLOY / "backup" / "restore"
@@ -59,6 +64,7 @@ def busy(tmp_path: Path, url: str | None) -> Iterator[tuple[Path, Callable[[], l
     folder = DataFolder(tmp_path / "data")
     folder.prepare()
     store = open_job_store(url, folder.root, 4)
+    pair(folder, store)
     ids = [submit(store, folder, number) for number in range(50)]
     stop = threading.Event()
 
@@ -92,6 +98,7 @@ def test_what_was_accepted_before_a_backup_is_there_after_a_restore(
     new = tmp_path / "new"
     run_script(RESTORE, made, **settings(new, other_url))
     store = open_job_store(other_url, new, 2)
+    pair(_prepared(new), store)  # or the service would not start
     jobs = store.jobs.list("ann", limit=100_000, filters={})
     store.close()
     assert {job.id for job in jobs} >= set(ids[:50])
@@ -115,6 +122,58 @@ def test_a_restore_overwrites_nothing_and_sees_damage(
         file.write(b"x")
     run_script(RESTORE, made, code=1, **settings(tmp_path / "new", other_url))
     assert not (tmp_path / "new").exists()
+
+
+def test_a_restore_into_a_used_database_says_what_to_do(postgres_url: str, tmp_path: Path):
+    data = tmp_path / "data"
+    data.mkdir()
+    open_job_store(postgres_url, data, 2).close()
+    made = run_script(BACKUP, tmp_path / "backups", **settings(data, postgres_url)).stdout.strip()
+    given = settings(tmp_path / "new", postgres_url)
+    assert "dropdb, createdb" in run_script(RESTORE, made, code=1, **given).stderr
+    cluster = ("--maintenance-db", postgres_url.replace("/service?", "/postgres?"))
+    for command in (["dropdb", "--force"], ["createdb"]):
+        subprocess.run([*command, *cluster, "service"], check=True)
+    run_script(RESTORE, made, **given)
+
+
+@pytest.mark.parametrize(
+    ("url", "without", "password"),
+    [
+        ("postgresql://srs:a%40b@db:5432/srs?x=1", "postgresql://srs@db:5432/srs?x=1", "a@b"),
+        ("postgresql://srs:@db/srs", "postgresql://srs@db/srs", ""),
+        ("postgresql://srs@/srs?host=/run", "postgresql://srs@/srs?host=/run", None),
+        ("postgresql:///srs?host=/run", "postgresql:///srs?host=/run", None),
+    ],
+)
+def test_the_password_is_taken_from_the_url(url: str, without: str, password: str | None):
+    assert split_password(url) == (without, password)
+
+
+def test_arguments_of_commands_have_no_password(postgres_url: str, tmp_path: Path):
+    """Guards the password: all users of a machine see the arguments of its commands."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("pg_dump", "pg_restore"):
+        program = programs / name
+        program.write_text(
+            f'#!/bin/sh\necho "{name} $PGPASSWORD $*" >>{tmp_path}/seen\n'
+            f'exec {shutil.which(name)} "$@"\n'
+        )
+        program.chmod(0o755)
+    data = tmp_path / "data"
+    data.mkdir()
+    given = settings(data, postgres_url.replace("//srs@", "//srs:se%63ret@"))
+    given["PATH"] = f"{programs}:{os.environ['PATH']}"
+    made = run_script(BACKUP, tmp_path / "backups", **given).stdout.strip()
+    run_script(RESTORE, made, **given)
+    for line, name in zip(
+        (tmp_path / "seen").read_text().splitlines(), ("pg_dump", "pg_restore"), strict=True
+    ):
+        program, password, arguments = line.split(" ", 2)
+        assert (program, password) == (name, "secret")
+        assert "--dbname=postgresql://srs@/" in arguments
+        assert "secret" not in arguments.replace("%63", "c")
 
 
 def test_old_backups_go(tmp_path: Path):

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from service.settings import Settings
+from service.tasks import SPARE_MEM
 from tests.deploy.tools import DEPLOY, ROOT, run_script, run_tool
 
 FILE = DEPLOY / "compose" / "compose.yaml"
@@ -16,9 +18,55 @@ SERVICES = COMPOSE["services"]
 LASTING = {name: part for name, part in SERVICES.items() if name != "certificates"}
 
 
-def test_the_file_is_valid():
-    done = run_tool("check-jsonschema", "--builtin-schema", "vendor.compose-spec", FILE)
+def interpolate(text: str, values: dict[str, str]) -> str:
+    """Put values into `${NAME}`, `${NAME:-default}` and `${NAME:?message}`, as the engine does.
+
+    A name without value and default is left as it is.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        name, default = match[1], match[3] if match[2] == ":-" else match[0]
+        return values.get(name) or default
+
+    return re.sub(r"\$\{(\w+)(?:(:[-?])([^}]*))?\}", value, text)
+
+
+def check(file: Path) -> None:
+    done = run_tool("check-jsonschema", "--builtin-schema", "vendor.compose-spec", file)
     assert done.returncode == 0, done.stdout
+
+
+def test_the_file_is_valid():
+    check(FILE)
+
+
+def test_what_the_engine_would_start_is_valid(copied: Path):
+    """Guards what the file becomes: anchors, merges and the values of a written `.env`."""
+    run_script(copied / "compose" / "prepare", "--workers", "3")
+    values = read_env(copied / "compose" / ".env")
+    made = yaml.safe_load(interpolate(FILE.read_text(), values))
+    assert "$" not in yaml.safe_dump(made), "a name without a value"
+    rendered = copied / "rendered.yaml"
+    rendered.write_text(yaml.safe_dump(made))
+    check(rendered)
+    of = made["services"]
+    assert of["worker"]["deploy"]["replicas"] == 3
+    assert of["worker"]["read_only"] is of["service"]["read_only"] is True
+    assert of["worker"]["image"] == of["service"]["image"]
+    assert f"--memory-limit={values['WORKER_LIMIT']}" in of["worker"]["command"]
+    assert values["POSTGRES_PASSWORD"] in of["service"]["environment"]["SRS_DATABASE_URL"]
+    assert made["volumes"]["stores"]["driver_opts"]["device"] == values["STORES"]
+    settings = Settings(**{
+        name.removeprefix("SRS_").lower(): value
+        for name, value in of["service"]["environment"].items() if name != "SRS_STORE_ROOTS"
+    })  # fmt: skip
+    assert settings.max_memory == int(values["SRS_MAX_MEMORY"])
+    assert settings.job_threads == 1
+
+
+def test_settings_of_ones_own_are_read_from_a_file():
+    for name in ("service", "worker"):
+        assert SERVICES[name]["env_file"] == [{"path": "service.env", "required": False}]
 
 
 def test_only_the_service_is_reachable():
@@ -64,8 +112,7 @@ def test_prepare_gives_all_that_the_file_asks_for(copied: Path):
     script, written = copied / "compose" / "prepare", copied / "compose" / ".env"
     run_script(script)
     first = read_env(written)
-    wanted = set(re.findall(r"\$\{(\w+)", FILE.read_text())) - {"SRS_BASE_URL"}
-    assert set(first) >= wanted
+    assert set(first) >= set(re.findall(r"\$\{(\w+)", FILE.read_text()))
     assert written.stat().st_mode & 0o077 == 0
     run_script(script, "--memory", "4GB", "--workers", "3", "--stores", copied)
     second = read_env(written)
@@ -75,8 +122,21 @@ def test_prepare_gives_all_that_the_file_asks_for(copied: Path):
     for given in (first, second):
         sizes = [int(given[n]) for n in ("WORKER_CONTAINER", "WORKER_LIMIT", "SRS_MAX_MEMORY")]
         assert sizes == sorted(sizes, reverse=True)
-        assert int(given["SERVICE_CONTAINER"]) > int(given["SRS_MAX_MEMORY"])
+        assert int(given["SERVICE_CONTAINER"]) > int(given["SRS_MAX_MEMORY"]) + SPARE_MEM
     run_script(script, "--colour", "blue", code=2)
+
+
+def test_prepare_run_again_keeps_what_is_not_given(copied: Path):
+    script, written = copied / "compose" / "prepare", copied / "compose" / ".env"
+    run_script(script, "--memory", "4GB", "--threads", "2", "--workers", "3", "--stores", copied)
+    written.write_text(written.read_text() + "# of mine\nCOMPOSE_PROJECT_NAME=ours\n")
+    before = written.read_text()
+    run_script(script)
+    assert written.read_text() == before
+    run_script(script, "--max-running", "2")
+    changed = set(written.read_text().splitlines()) - set(before.splitlines())
+    assert {line.partition("=")[0] for line in changed} == {"SRS_MAX_RUNNING", "SERVICE_CONTAINER"}
+    assert [path.name for path in written.parent.glob(".env*")] == [".env"]
 
 
 def read_env(path: Path) -> dict[str, str]:
@@ -85,4 +145,4 @@ def read_env(path: Path) -> dict[str, str]:
 
 def test_secrets_are_not_tracked():
     ignored = (ROOT / ".gitignore").read_text().splitlines()
-    assert "deploy/compose/.env*" in ignored
+    assert {"deploy/compose/.env*", "deploy/compose/service.env"} <= set(ignored)

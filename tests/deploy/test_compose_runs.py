@@ -18,7 +18,7 @@ import pytest
 
 import srs
 from service.job_store import open_job_store
-from tests.deploy.test_compose import SERVICES, read_env
+from tests.deploy.test_compose import SERVICES, interpolate, read_env
 from tests.deploy.tools import ENVIRONMENT, run_script
 from tests.executors.conftest import make_chunky
 from tests.executors.processes import free_port
@@ -46,9 +46,7 @@ class Composed:
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def resolve(self, text: str) -> str:
-        for name, value in self._values.items():
-            for end in ("}", ":-1}", ":-2}", ":?run ./prepare first}"):
-                text = text.replace(f"${{{name}{end}", value)
+        text = interpolate(text, self._values)
         for old, new in self._replaced.items():
             text = re.sub(old, new, text)
         assert "${" not in text, text
@@ -56,7 +54,7 @@ class Composed:
 
     def environment(self, name: str) -> dict[str, str]:
         given = SERVICES[name].get("environment", {})
-        settings = {n: self.resolve(v) for n, v in given.items() if n != "SRS_BASE_URL"}
+        settings = {n: self.resolve(value) for n, value in given.items()}
         if name == "service":
             settings |= {"SRS_DATABASE_URL": self._url, "SRS_PORT": self.ports["8000"],
                          "SRS_DATA_DIR": f"{self._folder}/data"}  # fmt: skip

@@ -64,6 +64,31 @@ def test_what_is_copied_is_sent_to_the_engine():
     assert all((ROOT / name).exists() for name in wanted)
 
 
+def test_a_container_that_starts_again_copies_the_kernels_to_the_same_place():
+    folder = Path(tempfile.mkdtemp(prefix="srs-entrypoint-"))
+    try:
+        built, temporary = folder / "built", folder / "tmp"
+        for path in (built, temporary):
+            path.mkdir()
+        (built / "a.nbi").write_text("compiled")
+        entrypoint = shutil.copy2(DEPLOY / "docker" / "entrypoint", folder)
+        temporary.chmod(0o777)
+        built.chmod(0o555)
+        folder.chmod(0o755)
+        command = [*as_user(), entrypoint, "sh", "-c", 'find "$NUMBA_CACHE_DIR" -type f']
+        env = {"PATH": os.environ["PATH"], "NUMBA_CACHE_DIR": str(built), "TMPDIR": str(temporary)}
+        for _ in range(2):
+            done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+            assert done.stdout.split() == [str(temporary / "kernels" / "a.nbi")]
+    finally:
+        shutil.rmtree(folder)
+
+
+def as_user() -> list[str]:
+    """What to put before a command so that the image's user runs it, if we may."""
+    return ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"] * (os.getuid() == 0)
+
+
 # -- its steps, for real ----------------------------------------------------------------------
 
 
@@ -175,9 +200,8 @@ def run_in(image: Replay, place: Path, *command: str) -> str:
     final = settings_of(split_stages()[1])
     env = {name: image.moved(value) for name, value in final.items()}
     env |= {"TMPDIR": str(place), "HOME": str(place), **image.base}
-    before = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
     done = subprocess.run(
-        [*(before if os.getuid() == 0 else []), image.root / "opt/srs/bin/entrypoint", *command],
+        [*as_user(), image.root / "opt/srs/bin/entrypoint", *command],
         cwd=place, env=env, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

@@ -22,6 +22,7 @@ from deploy import sizes
 from service.jobs import JobStatus
 from service.metrics import Metrics
 from service.routes.health import router
+from service.tasks import SPARE_MEM
 from srs.executors.launch import LEAST_FACTOR
 from srs.memory import parse_bytes
 from tests.deploy.tools import DEPLOY, read_resources, run_script
@@ -31,8 +32,8 @@ OVERLAYS = ("small", "large", "own-postgres")
 LATEST = kubernetes_validate.latest_version()
 WHOLE = [
     path for path in sorted(FOLDER.rglob("*.yaml"))
-    if path.parent.name in ("base", "postgres", "autoscaling")
-    and path.name not in ("kustomization.yaml", "prometheus-adapter.yaml")
+    if path.parent.name in ("base", "postgres") or path.stem in ("autoscaler", "ingress", "network")
+    if path.name != "kustomization.yaml"
 ]  # fmt: skip
 
 
@@ -56,12 +57,16 @@ def test_a_wrong_field_is_seen():
 
 @cache
 def render(overlay: str) -> list[dict[str, Any]]:
+    return build(FOLDER / "overlays" / overlay)
+
+
+def build(folder: Path) -> list[dict[str, Any]]:
+    """What `kubectl apply -k` would send."""
     if shutil.which("kubectl") is None:
         pytest.skip("kubectl (1.27 or later) is not installed")
     done = subprocess.run(
-        ["kubectl", "kustomize", FOLDER / "overlays" / overlay], capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
+        ["kubectl", "kustomize", folder], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return read_resources(done.stdout)
 
@@ -104,6 +109,43 @@ def test_pods_are_restricted(overlay: str):
         assert re.search(r":\d+\.\d+\.?\d*(-\w+)?$", container["image"])
 
 
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_overlays_with_all_that_may_be_added(overlay: str, copied: Path):
+    """Object storage for workers, a way in, and an image from elsewhere, as the README says."""
+    folder = copied / "kubernetes" / "overlays" / overlay
+    file = folder / "kustomization.yaml"
+    text = file.read_text().replace("# components", "components")
+    text = re.sub(r"^( *)# ( *)- (?=\.\./\.\./components)", r"\1\2- ", text, flags=re.M)
+    readme = (DEPLOY / "README.md").read_text()
+    (added,) = re.findall(r"^printf '(.+)' >>kustomization.yaml", readme, re.M)
+    file.write_text(text + added.replace("\\n", "\n"))
+    resources = build(folder)
+    for resource in resources:
+        check(resource)
+    policy = named(resources, "NetworkPolicy", "srs-object-storage")["spec"]
+    (who,) = policy["podSelector"]["matchExpressions"]
+    assert set(who["values"]) == {"service", "worker"}
+    assert policy["egress"][0]["ports"] == [{"protocol": "TCP", "port": 443}]
+    of = pods(resources)
+    for part in ("service", "worker"):
+        (container,) = of[part]["containers"]
+        assert container["envFrom"] == [
+            {"secretRef": {"name": "srs-object-storage", "optional": True}}
+        ]
+        assert container["image"].startswith("REGISTRY/srs:")
+    host = named(resources, "Ingress", "srs")["spec"]["rules"][0]["host"]
+    settings = {e["name"]: e.get("value") for e in of["service"]["containers"][0]["env"]}
+    assert settings["SRS_BASE_URL"] == f"https://{host}"
+
+
+def test_versions_are_never_mixed():
+    """Guards an upgrade: the old pods are gone before the new ones start."""
+    for name in ("service", "scheduler", "worker"):
+        made = read_resources((FOLDER / "base" / f"{name}.yaml").read_text())
+        deployment = named(made, "Deployment", f"srs-{name}")
+        assert deployment["spec"]["strategy"] == {"type": "Recreate"}
+
+
 # -- memory -----------------------------------------------------------------------------------
 
 
@@ -126,6 +168,10 @@ def test_container_limit_is_above_dasks_and_that_above_ours(overlay: str):
     assert memory < quantity(resources["requests"]["memory"]) < limit
     held = sizes.Sizes(memory, 1, int(settings["SRS_MAX_FEATURES"]), 1).job_mem
     assert quantity(service["resources"]["requests"]["memory"]) > held >= memory
+    child = memory + SPARE_MEM  # what the kernel lets ingest and explain hold
+    container = quantity(service["resources"]["limits"]["memory"])
+    assert container >= sizes.SERVICE_MEM + int(settings["SRS_MAX_RUNNING"]) * child
+    assert int(settings["SRS_THREADS"]) <= int(service["resources"]["requests"]["cpu"])
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -198,7 +244,7 @@ def test_probes_ask_routes_that_are_there():
     paths = {route.path for route in router.routes}  # type: ignore[attr-defined]
     text = (FOLDER / "base" / "service.yaml").read_text()
     asked = set(re.findall(r"path: (/\w+),", text))
-    assert asked == {"/healthz", "/readyz"}
+    assert asked == {"/healthz"}, "/readyz would close the door while the scheduler restarts"
     assert asked <= paths
 
 
@@ -213,23 +259,29 @@ def test_the_autoscaler_reads_a_figure_that_the_service_gives():
     shown = Metrics().render({JobStatus(s).value: 1 for s in statuses}, []).decode()
     for status in statuses:
         assert f'srs_jobs{{status="{status}"}} 1.0' in shown
+    (scrape,) = yaml.safe_load((folder / "prometheus.yaml").read_text())["scrape_configs"]
+    labels = {relabel.get("target_label") for relabel in scrape["relabel_configs"]}
+    assert {
+        *rule["resources"]["overrides"],
+        *re.findall(r"by \((\w+)\)", rule["metricsQuery"]),
+    } <= labels
     if shutil.which("kubectl"):
         worker = named(render("large"), "Deployment", "srs-worker")
         assert "replicas" not in worker["spec"], "or every apply would undo the autoscaler"
 
 
-@pytest.mark.parametrize("given", [(), ("postgresql://me:secret@db.example.org/srs",)])
-def test_secrets_hold_what_pods_name(given: tuple[str, ...]):
-    done = run_script(FOLDER / "make-secrets", *given)
+@pytest.mark.parametrize("given", ["", "postgresql://me:secret@db.example.org/srs"])
+def test_secrets_hold_what_pods_name(given: str):
+    done = run_script(FOLDER / "make-secrets", SRS_DATABASE_URL=given)
     made = read_resources(done.stdout)
     for secret in made:
         check(secret)
     keys = {s["metadata"]["name"]: s["data"] for s in made}
     url = base64.b64decode(keys["srs-database"]["url"]).decode()
-    assert url.startswith("postgresql://srs:") if not given else url == given[0]
+    assert url.startswith("postgresql://srs:") if not given else url == given
     assert base64.b64decode(keys["srs-tls-worker"]["ca.pem"]).startswith(b"-----BEGIN CERT")
     text = "".join(path.read_text() for path in WHOLE if not given or path.stem != "postgres")
-    for name in re.findall(r"secretName: ([\w-]+)", text):
+    for name in re.findall(r"secretName: (srs-tls-[\w-]+)", text):
         assert set(keys[name]) == {"ca.pem", "cert.pem", "key.pem"}
     for name, key in re.findall(r"secretKeyRef: {name: ([\w-]+), key: (\w+)}", text):
         assert key in keys[name]
@@ -239,3 +291,8 @@ def test_certificates_are_renewed_without_a_new_password():
     made = read_resources(run_script(FOLDER / "make-secrets", "--tls").stdout)
     names = [secret["metadata"]["name"] for secret in made]
     assert names == ["srs-tls-service", "srs-tls-scheduler", "srs-tls-worker"]
+
+
+def test_an_address_in_the_arguments_is_refused():
+    url = "postgresql://me:secret@db.example.org/srs"
+    assert "SRS_DATABASE_URL" in run_script(FOLDER / "make-secrets", url, code=2).stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 import srs
 from srs.executors.jobs import JobCluster
 from tests.cli.test_commands import outcome
-from tests.deploy.tools import DEPLOY, ROOT
+from tests.deploy.tools import DEPLOY, ROOT, run_script
 from tests.executors.conftest import make_chunky
 from tests.executors.slurm import await_empty_queue, needs_slurm, slurm  # noqa: F401
 
@@ -24,6 +25,23 @@ def test_the_example_is_what_the_command_takes():
     cluster = JobCluster.read("slurm", DEPLOY / "slurm" / "slurm.toml")
     assert (cluster.minimum, cluster.maximum) == (2, 20)
     assert cluster.options["walltime"] == "04:00:00"
+
+
+def test_only_its_own_folder_is_removed(tmp_path: Path):
+    """Guards the folder that SRS_TLS names: it may hold anything."""
+    kept = tmp_path / "home" / "thesis.tex"
+    kept.parent.mkdir()
+    kept.write_text("years of work")
+    programs = write_programs(tmp_path)
+    # srs select STORE --out OUT --cluster slurm --config FILE --tls FOLDER
+    (programs / "srs").write_text('#!/bin/sh\nls "${10}" >"$4"\n')
+    run_script(
+        DEPLOY / "slurm" / "select.sbatch", "s.zarr", tmp_path / "listed", SLURM_JOB_ID="7",
+        SRS_TLS=str(kept.parent), PATH=f"{programs}:{os.environ['PATH']}",
+        SRS_MAKE_CERTIFICATES=str(DEPLOY / "tls" / "make-certificates"),
+    )  # fmt: skip
+    assert list(kept.parent.iterdir()) == [kept]
+    assert (tmp_path / "listed").read_text().split() == ["ca.pem", "cert.pem", "key.pem"]
 
 
 @pytest.mark.long

@@ -54,3 +54,7 @@ def test_units_are_hardened(name: str, most: int):
     """`systemd-analyze security`: 0 is closed, 100 is open."""
     done = analyze("security", "--offline=true", f"--threshold={most}", FOLDER / name)
     assert done.returncode == 0, done.stdout[-300:]
+
+
+def test_a_job_that_is_killed_for_its_memory_does_not_stop_the_service():
+    assert "OOMPolicy=continue" in (FOLDER / "srs.service").read_text().splitlines()

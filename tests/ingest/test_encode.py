@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import srs
-from srs.ingest.encode import encode_numeric
+from srs.ingest.encode import Coded, encode_into, encode_numeric
+from srs.store.content import look_at
 from srs.store.layout import MISSING
 from tests.reference.encode_twin import encode_twin
 
@@ -141,3 +142,42 @@ def test_stores_are_those_of_the_first_encoder(dtype, names, written, fingerprin
     digest.update(np.asarray(store.feature_ids, np.int64).tobytes())
     assert digest.hexdigest() == written
     assert store.fingerprint == fingerprint
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [3, 8, 261, 1024])
+def test_samples_as_rows_give_the_same(n, dtype, global_random_seed):
+    """Guards turning: some features at a time, eight samples at a time, whatever is left over."""
+    rng = np.random.default_rng(global_random_seed)
+    columns = list(kinds_of_columns(rng, n).values()) * 9  # more than are turned together
+    with np.errstate(over="ignore"):
+        rows = np.stack(columns, axis=1).astype(dtype)
+    expected = Coded.empty(rows.shape[1], n)
+    encode_into(np.ascontiguousarray(rows.T), expected)
+    wide = np.concatenate([rows, rows], axis=1)
+    fixed = rows.copy()
+    fixed.flags.writeable = False
+    for values in (rows.T, wide[:, : rows.shape[1]].T, fixed.T, np.asfortranarray(fixed).T):
+        coded = Coded.empty(*values.shape)
+        encode_into(values, coded)
+        for name in ("codes", "n_levels", "n_ranked", "n_infinite"):
+            np.testing.assert_array_equal(getattr(coded, name), getattr(expected, name), name)
+
+
+@given(features())
+def test_what_coding_says_of_its_codes(values):
+    """Counts are passed over where coding knows them: they must be what counting gives."""
+    coded = Coded.empty(*values.shape)
+    encode_into(values, coded)
+    assert coded.n_infinite.tolist() == np.isinf(values).sum(axis=1).tolist()
+    told, counted = look_at(coded.codes, None, coded.n_ranked), look_at(coded.codes, None)
+    for name in ("hashes", "shares", "tops", "missing"):
+        np.testing.assert_array_equal(getattr(told, name), getattr(counted, name), name)
+    known = (~np.isnan(values)).sum(axis=1)
+    assert set((coded.n_ranked / np.maximum(known, 1)).tolist()) <= {0.0, 1.0}
+
+
+def test_most_features_of_many_values_are_known_to_be_ranked():
+    coded = Coded.empty(30, 300)
+    encode_into(np.random.default_rng(0).normal(size=(30, 300)), coded)
+    assert coded.n_ranked.tolist() == [300] * 30

@@ -11,6 +11,8 @@ from scipy import sparse
 from srs.errors import MemoryBudgetError, SourceError
 from srs.ingest import ingest
 from srs.ingest.values import read_values
+from srs.store import open_store
+from tests.cli.conftest import invoke
 from tests.ingest.make import ORIENTATIONS
 
 RNG = np.random.default_rng(5)
@@ -114,6 +116,110 @@ def test_targets_of_texts(tmp_path):
     for name in ("raw", "link"):
         with pytest.raises(SourceError, match=rf"x.h5: /{name} holds neither numbers nor texts"):
             ingest(tmp_path / "x.h5", target=name)
+
+
+def write_matlab_labels(path, labels):
+    """A v7.3 file as MATLAB writes it: cells are references into #refs#, texts are columns of
+    UTF-16 codes, char matrices are padded."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["x"] = VALUES.T
+        inside = file.create_group("#refs#")
+        references = np.empty((1, 23), h5py.ref_dtype)
+        for i, label in enumerate(labels):
+            is_text = isinstance(label, str)
+            codes = np.array([[ord(c)] for c in label], "u2") if is_text else np.array([[label]])
+            one = inside.create_dataset(f"c{i}", data=codes if codes.size else np.zeros(2, "u8"))
+            one.attrs["MATLAB_class"] = np.bytes_("char" if is_text else "double")
+            if not codes.size:
+                one.attrs["MATLAB_empty"] = np.uint8(1)
+            references[0, i] = one.ref
+        file.create_dataset("cells", data=references, dtype=h5py.ref_dtype)
+        file["cells"].attrs["MATLAB_class"] = np.bytes_("cell")
+        padded = [str(label).ljust(9) for label in labels]
+        file["chars"] = np.array([[ord(c) for c in text] for text in padded], "u2").T
+        file["chars"].attrs["MATLAB_class"] = np.bytes_("char")
+    with path.open("r+b") as raw:
+        raw.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(116))
+
+
+@pytest.mark.parametrize("version", [5, 7.3])
+def test_labels_of_matlab(version, tmp_path):
+    labels = [("caf\u00e9", "control")[i % 2] for i in range(23)]
+    labels[4] = ""
+
+    def write(labels):
+        if version == 7.3:
+            write_matlab_labels(tmp_path / "x.mat", labels)
+        else:
+            cells = np.empty((23, 1), object)
+            cells[:, 0] = labels
+            chars = np.array([str(label).ljust(9) for label in labels])
+            scipy.io.savemat(tmp_path / "x.mat", {"x": VALUES, "cells": cells, "chars": chars})
+        return tmp_path / "x.mat"
+
+    for name in ("cells", "chars"):
+        store = ingest(write(labels), target=name)  # the one matrix of numbers is x
+        target = store.target(name)
+        assert store.n_features == 31
+        assert [target.labels[v] for v in target.values] == [one for one in labels if one]
+        assert any("missing in 1 sample, which was" in said for said in store.manifest.notices)
+    numbers = ingest(write([float(i % 3) for i in range(23)]), target="cells").target("cells")
+    assert numbers.labels == ("0", "1", "2")
+    lengths = ingest(write([i / 4 for i in range(23)]), target="cells").target("cells")
+    assert lengths.task == "regression"
+    assert lengths.values.tolist() == [i / 4 for i in range(23)]
+    with pytest.raises(SourceError, match=r"x.mat: /?chars"):
+        ingest(tmp_path / "x.mat", dataset="chars")
+
+
+def test_cells_that_are_no_labels_are_refused(tmp_path):
+    """Guards secrets, too: a group that holds itself stays in the file when its name is gone, and
+    is not seen by the look at links."""
+    path = tmp_path / "x.mat"
+    (tmp_path / "secret").write_bytes(VALUES.tobytes())
+    for kind in ("matrix", "group", "outside"):
+        write_matlab_labels(path, ["a", "b"] * 11 + ["a"])
+        with h5py.File(path, "r+") as file:
+            hidden = file.create_group("hidden")
+            hidden["itself"] = hidden
+            outside = [(str(tmp_path / "secret"), 0, 8)]
+            hidden.create_dataset("outside", (1, 1), "f8", external=outside)
+            known = {"matrix": file["x"], "group": hidden, "outside": hidden["outside"]}
+            file["cells"][0, 3] = known[kind].ref
+            del file["hidden"]
+        with pytest.raises(SourceError, match=r"x.mat: /cells has a cell"):
+            ingest(path, target="cells")
+
+
+def test_small_datasets_and_targets_in_groups(tmp_path):
+    """HDF5 stores at most 64 KB beside the description of a dataset (compact)."""
+    layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    layout.set_layout(h5py.h5d.COMPACT)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        space = h5py.h5s.create_simple(VALUES.shape)
+        found = h5py.h5d.create(file.id, b"x", h5py.h5t.NATIVE_DOUBLE, space, layout)
+        h5py.Dataset(found)[...] = VALUES
+        file["about/y"], file["about/site"] = TARGET, np.arange(23) % 4
+    store = ingest(tmp_path / "x.h5", tmp_path / "s.zarr", target="about/y")
+    assert store.fingerprint == EXPECTED.fingerprint
+    np.testing.assert_array_equal(read_values(store, [30, 3]), VALUES[:, [30, 3]])
+    invoke(
+        "ingest", tmp_path / "x.h5", tmp_path / "t.zarr", "--target", "about/y",
+        "--sample-column", "about/site",
+    )  # fmt: skip
+    assert open_store(tmp_path / "t.zarr").target_names == ("y", "site")
+
+
+def test_targets_of_another_shape_are_refused(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["x"], file["short"], file["matrix"] = VALUES, TARGET[:9], VALUES[:, :2]
+    scipy.io.savemat(
+        tmp_path / "x.mat", {"x": VALUES, "short": TARGET[:9], "matrix": VALUES[:, :2]}
+    )
+    for suffix in (".h5", ".mat"):
+        for name, shape in (("short", r"\(9,\)"), ("matrix", r"\(23, 2\)")):
+            with pytest.raises(SourceError, match=rf"'{name}'.* has shape {shape}"):
+                ingest(tmp_path / f"x{suffix}", dataset="x", target=name)
 
 
 def test_files_that_lead_elsewhere_are_refused(tmp_path):

@@ -56,6 +56,40 @@ def test_all_voxels_and_scaled_values(tmp_path):
     np.testing.assert_allclose(read.T, known.reshape(60, N, order="F"), rtol=1e-6)
 
 
+def test_nan_is_outside_of_a_mask(tmp_path):
+    mask = save(tmp_path / "mask.nii", np.where(MASK, 1.0, np.nan).astype(np.float32))
+    store = ingest(write(".nii", tmp_path), mask=mask)
+    assert store.n_features == MASK.sum()
+
+
+@pytest.mark.parametrize("other", ["shifted", "flipped"])
+def test_images_at_other_places_are_refused(other, tmp_path):
+    """Guards voxels: without it they would be other places of the body in other samples."""
+    folder = write("folder", tmp_path)
+    affine = AFFINE.copy()
+    if other == "shifted":
+        affine[1, 3] = 8
+    else:
+        affine[0, 0] *= -1
+    save(folder / "sub-05.nii.gz", IMAGES[..., 5], affine)
+    with pytest.raises(
+        SourceError, match=r"sub-05.nii.gz has another position in space than .*sub-00.nii"
+    ):
+        ingest(folder)
+
+
+def test_a_mask_or_dataset_is_never_ignored(tmp_path):
+    image = write(".nii", tmp_path)
+    np.save(tmp_path / "x.npy", IMAGES[0, 0])
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4\n")
+    for source in (tmp_path / "x.npy", tmp_path / "x.csv", np.eye(4)):
+        with pytest.raises(SourceError, match="is no image: leave it out"):
+            ingest(source, mask=image)
+    for source in (tmp_path / "x.npy", tmp_path / "x.csv", np.eye(4), image):
+        with pytest.raises(SourceError, match="leave out the name 'layers/counts'"):
+            ingest(source, dataset="layers/counts")
+
+
 def test_what_is_refused(tmp_path):
     path = write(".nii", tmp_path)
     one = save(tmp_path / "one.nii", IMAGES[..., 0])

@@ -38,7 +38,7 @@ def test_duplicate_names_are_kept():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(6, 3)), columns=["u", "v", "u"])
     store = ingest(frame)
     assert store.feature_names == ["u", "v", "u"]
-    assert store.find_ids(["u"]).tolist() == [0]
+    assert store.find_ids(["u"]).tolist() == [0, 2]
 
 
 def test_infinities_are_extreme_values():

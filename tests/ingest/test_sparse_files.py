@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.io.arff
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+from benchmarks.measure import reference_folder
 from srs.errors import SourceError
 from srs.ingest import ingest
 from srs.ingest.bands import SparseSpill
@@ -52,6 +53,11 @@ def stored_items(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, t
     return rng.integers(0, shape[0], n_items), rng.integers(0, shape[1], n_items), values, shape
 
 
+# An explicit zero before the value of the same place.
+ZEROS = (np.array([0, 0, 1, 2, 2]), np.zeros(5, int), np.array([0.0, 7, 2, 0, 7]), (4, 1))
+
+
+@example(ZEROS, True, np.float32)
 @given(stored_items(), st.booleans(), st.sampled_from([np.float32, np.float64]))
 def test_counts_are_coded_as_dense_values(items, in_file, dtype):
     """Guards the short way of counts: bands in memory and in the file, one and many, items that
@@ -108,12 +114,52 @@ def test_libsvm(zero_based, piece, tmp_path, monkeypatch):
     monkeypatch.setattr(import_module("srs.ingest.libsvm"), "LEAST_PIECE", piece)
     if piece == 300:
         monkeypatch.setattr(import_module("srs.ingest.libsvm"), "TEXT_COPIES", 10**9)
-    values = VALUES
-    if zero_based and not VALUES[:, 0].any():
-        values = VALUES[:, 1:]
     store = ingest(path, tmp_path / "s.zarr", target="label")
-    assert store.fingerprint == ingest(values, target={"label": TARGET}).fingerprint
-    np.testing.assert_array_equal(read_values(store, [3]), values[:, [3]])
+    names = None if zero_based else [f"f{i + 1}" for i in range(34)]
+    expected = ingest(VALUES, names=names, target={"label": TARGET})
+    assert store.fingerprint == expected.fingerprint
+    assert store.feature_names == expected.feature_names
+    np.testing.assert_array_equal(read_values(store, [3]), VALUES[:, [3]])
+
+
+@pytest.mark.parametrize("zero_based", [True, False])
+def test_features_of_libsvm_have_the_numbers_of_the_file(zero_based, tmp_path):
+    """Guards names: a file that counts from 0 may never use the 0."""
+    values = VALUES.copy()
+    values[:, 0] = 0
+    dump_svmlight_file(values, TARGET, str(tmp_path / "x.svm"), zero_based=zero_based)
+    store = ingest(tmp_path / "x.svm", tmp_path / "s.zarr")
+    lines = [line.split() for line in (tmp_path / "x.svm").read_text().splitlines()]
+    expected = [dict(item.split(":") for item in line[1:]).get("5", "0") for line in lines]
+    at = store.feature_names.index("f5")
+    assert read_values(store, [at])[:, 0].tolist() == [float(value) for value in expected]
+
+
+def test_queries_of_libsvm(tmp_path, monkeypatch):
+    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "LEAST_PIECE", 300)
+    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "TEXT_COPIES", 10**9)
+    path, queries = tmp_path / "x.svm", 700 + np.arange(26) // 4
+    dump_svmlight_file(VALUES, TARGET, str(path), query_id=queries, comment="1 qid:3 no sample")
+    store = ingest(path, tmp_path / "s.zarr", target={"label": "label", "qid": "qid"})
+    target = store.target("qid")
+    assert [target.labels[v] for v in target.values] == [str(q) for q in queries]
+    assert store.n_features == VALUES.shape[1]
+    path.write_text("1 3:2.5\n0 qid:7 4:1\n1 3:1\n")
+    with pytest.raises(SourceError, match="has a qid in 1 of 3 lines"):
+        ingest(path, target={"label": "label", "qid": "qid"})
+
+
+def test_libsvm_with_lines_of_comments(tmp_path, monkeypatch):
+    """Guards that pieces do not overlap: one may end before, in or after such lines."""
+    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "LEAST_PIECE", 100)
+    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "TEXT_COPIES", 10**9)
+    path, labels = tmp_path / "x.svm", np.repeat(np.arange(26), 2)
+    dump_svmlight_file(VALUES.repeat(2, axis=0), labels, str(path), zero_based=False)
+    lines = path.read_text().splitlines()
+    path.write_text("".join(f"{line}\n# {'-' * 17 * (i % 9)}\n\n" for i, line in enumerate(lines)))
+    store = ingest(path, tmp_path / "s.zarr", target="label")
+    assert store.target().values.tolist() == labels.tolist()
+    np.testing.assert_array_equal(read_values(store, [7])[::2, 0], VALUES[:, 7])
 
 
 def test_libsvm_that_is_refused(tmp_path):
@@ -130,7 +176,7 @@ def test_libsvm_that_is_refused(tmp_path):
         with pytest.raises(SourceError, match=message):
             ingest(path)
     path.write_text("1 3:2.5\n0 4:1\n1 3:1\n")
-    with pytest.raises(SourceError, match="has only 'label'"):
+    with pytest.raises(SourceError, match="has only 'label' and 'qid'"):
         ingest(path, target="y")
 
 
@@ -164,6 +210,46 @@ def test_arff(tmp_path):
     np.testing.assert_array_equal(read_values(store, [2])[:, 0], known["humidity"])
     target = store.target()
     assert [target.labels[v].encode() for v in target.values] == known["play"].tolist()
+
+
+def test_labels_of_arff_are_categories_whatever_they_say(tmp_path):
+    levels = ["None", "NA", "nan", "mild"]
+    rows = [f"{levels[i % 4]},{i % 40},{i}" for i in range(200)]
+    rows[3], rows[5] = "?,3,3", "NA,?,5"
+    path = tmp_path / "x.arff"
+    path.write_text(
+        f"@relation r\n@attribute sev {{None,NA,nan,mild}} % how bad it is\n"
+        f"@attribute site {{{','.join(map(str, range(40)))}}}\n"
+        f"@attribute x real % 5 is 'five'\n@data\n" + "\n".join(rows)
+    )
+    store = ingest(path, tmp_path / "s.zarr", target="site")
+    assert store.kinds.tolist() == [2, 0]
+    assert store.labels(0) == ("NA", "None", "mild", "nan")
+    target = store.target()
+    assert (target.task, len(target.labels), store.n_samples) == ("classification", 40, 199)
+    expected = [0 if i == 5 else 255 if i == 3 else (1, 0, 3, 2)[i % 4] for i in range(200)]
+    assert store.read_codes([0])[:, 0].tolist() == expected[:5] + expected[6:]
+    severe = ingest(path, target="sev").target()
+    assert severe.labels == ("NA", "None", "mild", "nan")
+    assert np.bincount(severe.values).tolist() == [50, 50, 49, 50]
+    numbers = tmp_path / "numbers.arff"
+    numbers.write_text("@attribute a {1,NA}\n@attribute b real\n@data\n1,1\nNA,2\n1,3\n")
+    assert ingest(numbers).labels(0) == ("1", "NA")
+
+
+@pytest.mark.skipif(reference_folder() is None, reason="no reference data (SRS_REFERENCE_DATA)")
+def test_a_real_arff_file():
+    """Primary tumor of the UCI repository, compared with scipy's own reading of it."""
+    path = reference_folder() / "data" / "primary_tumor" / "primary.tumor.arff"
+    known, about = scipy.io.arff.loadarff(path)
+    store = ingest(path, target="class")
+    assert store.feature_names == about.names()[:-1]
+    codes = store.read_codes(np.arange(17))
+    for i, name in enumerate(store.feature_names):
+        labels = {code: label.encode() for code, label in enumerate(store.labels(i))}
+        assert [labels.get(code, b"?") for code in codes[:, i].tolist()] == known[name].tolist()
+    target = store.target()
+    assert [target.labels[v].encode() for v in target.values] == known["class"].tolist()
 
 
 @pytest.mark.parametrize(

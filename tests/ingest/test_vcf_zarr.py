@@ -95,6 +95,18 @@ def test_haploid_calls_have_fill(tmp_path):
     np.testing.assert_array_equal(read_values(store, [4])[:, 0], expected[4])
 
 
+@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+def test_sites_of_many_alleles(dtype, tmp_path):
+    """Guards the cast: as int8, allele 128 would be below 0 and 255 would be missing."""
+    calls = np.random.default_rng(0).choice([-2, -1, 0, 1, 127, 128, 254, 255, 256], (V, N, 2))
+    folder = tmp_path / "calls.vcz"
+    write(folder, 3, calls.astype(dtype))
+    store = ingest(folder, tmp_path / "s.zarr")
+    unknown = (calls == -1).any(axis=2) | (calls == -2).all(axis=2)
+    expected = np.where(unknown, np.nan, (calls > 0).sum(axis=2))
+    np.testing.assert_array_equal(read_values(store, np.arange(V)).T, expected)
+
+
 def test_what_is_refused(tmp_path):
     folder = tmp_path / "calls.vcz"
     write(folder, 3)

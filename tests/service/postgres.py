@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.certificates import make_certificates
+
 PORT = "5432"  # names the socket file; nothing listens on the network
 
 
@@ -37,8 +39,11 @@ def as_user() -> list[str]:
 
 
 @contextmanager
-def running_cluster() -> Iterator[str]:
-    """A cluster while the body runs; its URL."""
+def running_cluster(tls_port: int | None = None) -> Iterator[str]:
+    """A cluster while the body runs; its URL.
+
+    tls_port  listens there too, by TLS; ca.pem of the URL's folder vouches for it as localhost
+    """
     binaries = find_binaries()
     folder = Path(tempfile.mkdtemp(prefix="srs-pg-"))
     before = as_user()
@@ -55,6 +60,13 @@ def running_cluster() -> Iterator[str]:
     # What kills are done to is the service: the cluster itself may be quick and careless.
     careless = "-c fsync=off -c full_page_writes=off"
     options = f"{careless} -c listen_addresses='' -c unix_socket_directories={folder} -p {PORT}"
+    if tls_port is not None:
+        make_certificates(folder)
+        if before:
+            shutil.chown(folder / "key.pem", before[1].partition("=")[2])
+        (folder / "key.pem").chmod(0o600)
+        options += f" -p {tls_port} -c listen_addresses=localhost -c ssl=on"
+        options += f" -c ssl_cert_file={folder}/cert.pem -c ssl_key_file={folder}/key.pem"
     try:
         run(str(binaries / "initdb"), "-D", data, "-U", "srs", "-A", "trust", "--no-sync")
         run(
@@ -62,7 +74,7 @@ def running_cluster() -> Iterator[str]:
             "start",
         )  # fmt: skip
         try:
-            yield f"postgresql://srs@/postgres?host={folder}&port={PORT}"
+            yield f"postgresql://srs@/postgres?host={folder}&port={tls_port or PORT}"
         finally:
             run(str(binaries / "pg_ctl"), "-D", data, "-m", "immediate", "stop")
     finally:

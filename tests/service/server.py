@@ -96,18 +96,21 @@ class Server:
         return self._process.pid
 
     def kill(self) -> None:
-        self._end(signal.SIGKILL)
+        self.end(signal.SIGKILL)
 
     def stop(self) -> None:
-        self._end(signal.SIGTERM)
+        self.end(signal.SIGTERM)
 
-    def _end(self, number: int) -> None:
-        if self._process is not None:
-            self._process.send_signal(number)
-            self._process.wait(60)
-            assert self._process.stdout is not None
-            self._process.stdout.close()
-            self._process = None
+    def end(self, number: int) -> int | None:
+        """Send a signal and wait for the end; the exit code, None if it did not run."""
+        if self._process is None:
+            return None
+        self._process.send_signal(number)
+        code = self._process.wait(60)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._process = None
+        return code
 
     def run(self, *command: str) -> str:
         """A command of `srs` with the settings of this service."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import time
@@ -13,7 +16,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.service.server import register, select_request, serving, submit
+from tests.service.server import ROOT, register, select_request, serving, submit
 
 
 def test_every_refusal_is_the_same(service, client):
@@ -102,6 +105,18 @@ def test_a_revoked_key_ends_its_sessions(service):
         assert browser.get("/v1/session").json()["user"] == "ann"
         service.run("keys", "revoke", key.split("_")[1])
         assert browser.get("/v1/session").status_code == 401
+
+
+def test_keys_of_a_database_that_is_not_there_are_refused(tmp_path):
+    """In another folder `srs keys` would make a new database, and a key that opens nothing."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "srs.cli", "keys", "create", "ann"], cwd=tmp_path, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"srs: {tmp_path / 'srs-data'} has no database of the service")
+    assert "SRS_DATA_DIR" in ended.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_without_keys_only_on_loopback(start_service):

@@ -82,8 +82,8 @@ def test_sql_is_in_the_job_store_only():
 
 # A room imports only from rooms above it in this list; see srs/DESIGN.md.
 ROOMS = (
-    "settings", "errors", "jobs", "layout", "logs", "addresses", "cursors", "metrics",
-    "rates", "job_store", "schemas", "children", "fetching", "store_checks", "sources", "tables",
+    "settings", "errors", "jobs", "layout", "logs", "addresses", "cursors", "metrics", "rates",
+    "job_store", "pairing", "schemas", "children", "fetching", "store_checks", "sources", "tables",
     "tasks", "template", "tokens", "auth", "clusters", "datasets", "exports", "hub", "problems",
     "protocol", "middleware", "runner", "submission", "uploads", "webhooks", "routes", "app",
 )  # fmt: skip

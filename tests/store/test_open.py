@@ -70,7 +70,7 @@ def test_metadata_that_are_not_json(path):
 
 def test_newer_schema(path):
     edit_manifest(path, schema_version=99)
-    with pytest.raises(StoreError, match="schema version 99, and this srs reads version 2"):
+    with pytest.raises(StoreError, match="schema version 99, and this srs reads version 3"):
         open_store(path)
 
 

@@ -3,12 +3,15 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
+import zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import srs
+from srs.errors import StoreError
 from srs.ingest import ingest
 from srs.store import MISSING, layout, open_store
 from srs.store.packing import pack_rows, tile_rows, unpack, unpack_rows
@@ -62,16 +65,57 @@ def test_stores_of_few_levels_are_packed(fours, batches, tmp_path):
     assert size == store.n_chunks * (store.chunk_features * 901 // 4 + 4)
 
 
-@pytest.mark.parametrize("last", [True, False])
-def test_one_feature_of_five_levels_makes_it_bytes(last, tmp_path):
-    """Guards the change of mind: what was packed before is read as it was."""
+@pytest.mark.parametrize("memory", [1 << 30, 4 << 20], ids=["held", "spilled"])
+@pytest.mark.parametrize(("n_wide", "bits"), [(1, 2), (43, 2), (44, 8)])
+def test_some_features_of_more_levels_stand_aside(n_wide, bits, memory, tmp_path):
+    """Guards covariates beside genotypes, and the change of mind when there are too many: what was
+    packed or put aside before is read as it was."""
     codes = few_codes()
-    codes[-1 if last else 0, :5] = np.arange(5)
-    store = write(tmp_path / "a", codes, batches=6, memory=4 << 20)
-    assert store.manifest.code_bits == 8
+    rng = np.random.default_rng(n_wide)
+    wide = rng.choice(700, n_wide, replace=False)
+    codes[wide] = rng.integers(0, 200, (n_wide, 901))
+    codes[wide, :5] = [0, 1, 2, 3, MISSING]  # five codes are the fewest
+    store = write(tmp_path / "a", codes, batches=6, memory=memory)
+    assert store.manifest.code_bits == bits
     np.testing.assert_array_equal(store.read_codes(np.arange(700)), codes.T)
-    codes[-1 if last else 0, :5] = [0, 1, 2, 3, MISSING]
-    assert write(tmp_path / "b", codes).manifest.code_bits == 8
+    ids = np.sort(rng.choice(700, 300, replace=False))
+    view = store.view(features=ids)
+    np.testing.assert_array_equal(view.read_codes(np.arange(300)), codes[ids].T)
+
+
+def test_few_features_are_never_put_aside(tmp_path):
+    codes = np.tile(np.arange(5, dtype=np.uint8), (15, 60))
+    assert write(tmp_path / "a", codes).manifest.code_bits == 8
+
+
+def test_damaged_wide_codes_are_told(tmp_path):
+    codes = few_codes()
+    codes[9] = np.arange(901) % 200
+    write(tmp_path / "a", codes)
+    group = zarr.open_group(tmp_path / "a", mode="r+")
+    del group["wide/codes"]
+    group.create_array("wide/codes", data=codes[:1, :900])
+    with pytest.raises(StoreError, match="wide/codes is damaged, ingest again"):
+        open_store(tmp_path / "a").read_codes([3])
+
+
+def test_covariates_leave_genotypes_packed(tmp_path, monkeypatch):
+    rng = np.random.default_rng(6)
+    dosage = rng.binomial(2, 0.4, size=(400, 600)).astype(np.int8)
+    age = rng.normal(50, 10, 400)
+    y = rng.random(400) < 1 / (1 + np.exp(-(age - 50) / 5 - dosage[:, 5] + 0.8))
+    ids = [f"s{i}" for i in range(400)]
+    table = pd.DataFrame({"case": y, "age": age}, index=ids)
+    given = {"table": table, "target": "case", "covariates": ["age"], "sample_ids": ids}
+    packed = ingest(dosage, tmp_path / "p.zarr", **given)
+    monkeypatch.setattr("srs.store.writer.LAST_CODE", -1)
+    plain = ingest(dosage, tmp_path / "b.zarr", **given)
+    assert (packed.manifest.code_bits, plain.manifest.code_bits) == (2, 8)
+    assert packed.fingerprint == plain.fingerprint
+    one, other = (
+        srs.select(s, max_trees=40, pinned=["age"], memory="400MB") for s in (packed, plain)
+    )
+    assert one.table.equals(other.table)
 
 
 def test_packed_and_plain_stores_give_the_same_answer(tmp_path, monkeypatch):
@@ -91,15 +135,17 @@ def test_packed_and_plain_stores_give_the_same_answer(tmp_path, monkeypatch):
     assert {"f3", "f9"} <= set(one.relevant_names)
 
 
-def test_stores_of_version_1_still_open(tmp_path):
+@pytest.mark.parametrize("version", [1, 2])
+def test_stores_of_older_versions_still_open(version, tmp_path):
     values = np.random.default_rng(0).normal(size=(50, 80))
     store = ingest(values, tmp_path / "s.zarr")
     metadata = tmp_path / "s.zarr" / "zarr.json"
     document = json.loads(metadata.read_text())
     manifest = document["attributes"]["srs"]
-    assert manifest["schema_version"] == layout.SCHEMA_VERSION == 2
-    del manifest["code_bits"]
-    manifest["schema_version"] = 1
+    assert manifest["schema_version"] == layout.SCHEMA_VERSION == 3
+    if version == 1:
+        del manifest["code_bits"]
+    manifest["schema_version"] = version
     metadata.write_text(json.dumps(document))
     old = open_store(tmp_path / "s.zarr")
     np.testing.assert_array_equal(old.read_codes([7, 79]), store.read_codes([7, 79]))

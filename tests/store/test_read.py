@@ -92,7 +92,7 @@ def test_names_ids_and_labels():
 
 def test_find_ids():
     store = ingest(np.eye(4), names=["a", "b", "a", "c"])
-    assert store.find_ids(["c", 1, "a", np.int64(3)]).tolist() == [3, 1, 0, 3]
+    assert store.find_ids(["c", 1, "a", np.int64(3)]).tolist() == [3, 1, 0, 2, 3]
     assert store.find_ids([]).tolist() == []
     with pytest.raises(InputError, match="no feature named 'd'"):
         store.find_ids(["d"])

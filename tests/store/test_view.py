@@ -7,6 +7,7 @@ import srs
 from srs.errors import CheckpointError, InputError, RunInterrupted
 from srs.ingest import ingest
 from srs.ingest.values import read_values
+from srs.sets import find_sets
 from srs.store import MISSING
 
 N, P = 300, 900
@@ -119,3 +120,21 @@ def test_parts_that_are_not_there(store, options, message):
     view = store.view(features=[1, 2, 3])
     with pytest.raises(InputError, match="'g9' is not among those"):
         srs.select(view, pinned=["g9"])
+
+
+def test_a_name_stands_for_all_that_have_it(tmp_path):
+    """Genes of repeated symbols, samples of repeated ids, sets in two lines."""
+    names, samples = ["a", "b", "a", "c"], ["s", "t", "s", "u", "v"]
+    values = np.random.default_rng(0).normal(size=(5, 4))
+    store = srs.ingest(values, names=names, sample_ids=samples, target=[0, 1, 0, 1, 1])
+    assert store.find_ids(["a", "c", 1]).tolist() == [0, 2, 3, 1]
+    view = store.view(samples=["s", "v"], features=["a"])
+    assert (view.samples.tolist(), view.source_ids.tolist()) == ([0, 2, 4], [0, 2])
+    part = store.view(features=[1, 2])
+    assert part.find_ids(["a"]).tolist() == [1]
+    with pytest.raises(InputError, match="'c' is not among those that were chosen"):
+        part.find_ids(["a", "c"])
+    (tmp_path / "sets.gmt").write_text("one\t-\ta\ntwo\t-\tb\nnothing\t-\tx\none\t-\tc\n")
+    found = find_sets(tmp_path / "sets.gmt", store)
+    ids = [sorted(store.feature_ids[places].tolist()) for places in found.places]
+    assert (found.names, ids, found.unknown) == (("one", "two"), [[0, 2, 3], [1]], 1)
