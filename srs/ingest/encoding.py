@@ -1,13 +1,12 @@
-"""Encode blocks with two threads while a third reads the next block.
+"""Encode blocks with two threads, in pieces that fit the cache.
 
 What a code is, is `srs.ingest.encode`; where codes go is `srs.store.writer`.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -52,14 +51,14 @@ class Piece:
 
 
 class Encoder:
-    """Encodes a block in pieces that fit the cache, two at a time."""
+    """Encodes two pieces at a time, those of the next block as soon as the last ones are begun."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(ENCODE_THREADS, "srs-encode")
 
-    def encode(
+    def submit(
         self, block: ColumnBlock, names: Sequence[str] | None, into: Encoded, tally: Tally
-    ) -> Iterator[Piece]:
+    ) -> list[Future[Piece]]:
         """A block in pieces, in the order of ids; kinds, levels and labels go to `into`.
 
         names  of all features, or None
@@ -88,7 +87,7 @@ class Encoder:
             named = None if names is None else names[first : first + len(coded.codes)]
             return Piece(first, coded.codes, look_at(coded.codes, named, coded.n_ranked))
 
-        yield from self._pool.map(encode_piece, range(0, n_features, step))
+        return [self._pool.submit(encode_piece, start) for start in range(0, n_features, step)]
 
     def __enter__(self) -> Encoder:
         return self
@@ -121,27 +120,3 @@ def _encode_piece(values: np.ndarray, kinds: np.ndarray, coded: Coded) -> None:
             missing = np.isnan(values[i])
             coded.codes[i] = np.where(missing, MISSING, values[i]).astype(np.uint8)
             coded.n_levels[i] = 0 if missing.all() else int(np.nanmax(values[i])) + 1
-
-
-@contextlib.contextmanager
-def read_ahead(blocks: Iterator[ColumnBlock]) -> Generator[Iterator[ColumnBlock]]:
-    """The same blocks, each made by a thread while the one before is in use.
-
-    Leaving the context waits for the thread and closes `blocks`, so its files are gone.
-    """
-    pool = ThreadPoolExecutor(1, "srs-read")
-
-    def ahead() -> Iterator[ColumnBlock]:
-        pending = pool.submit(next, blocks, None)
-        while (block := pending.result()) is not None:
-            pending = pool.submit(next, blocks, None)
-            yield block
-            del block  # else three blocks would be held, not two
-
-    try:
-        yield ahead()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-        close = getattr(blocks, "close", None)
-        if close is not None:
-            close()

@@ -1,6 +1,6 @@
 """The entry: write a feature store from any source, within a memory budget.
 
-One thread reads the next block while two encode the present one. Kinds of sources are in
+Two threads encode a block while the next one is read. Kinds of sources are in
 `srs.ingest.sources`, targets in `srs.ingest.target`, the arithmetic of memory in
 `srs.ingest.plan`, and the layout on disk in `srs.store`.
 """
@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ import numpy as np
 
 from srs.errors import SourceError
 from srs.ingest.block import Source, Wanted, float_values
-from srs.ingest.encoding import Encoded, Encoder, read_ahead
+from srs.ingest.encoding import Encoded, Encoder, Piece
 from srs.ingest.given import column_names, join_targets
 from srs.ingest.notices import Tally, describe_names
 from srs.ingest.plan import buffer_mem, plan_ingest, return_freed_mem
@@ -163,17 +165,32 @@ def _encode_all(
     on_progress: Progress | None,
 ) -> Encoded:
     all_encoded = Encoded.empty(source.n_features)
-    with Encoder() as encoder, read_ahead(source.blocks(block_features)) as blocks:
-        for block in blocks:
-            block = prepare(block)
-            n_done = block.first + len(block.values)
-            for piece in encoder.encode(block, source.names, all_encoded, tally):
-                ids = np.arange(piece.first, piece.first + len(piece.codes))
-                writer.add(ids, piece.codes, piece.content)
-            del block, piece
-            return_freed_mem()
-            if on_progress is not None:
-                on_progress(n_done, source.n_features)
+    blocks = source.blocks(block_features)
+    begun: deque[list[Future[Piece]]] = deque()
+
+    def take() -> None:
+        """Wait for the oldest block that was begun."""
+        for future in begun.popleft():
+            piece = future.result()
+            ids = np.arange(piece.first, piece.first + len(piece.codes))
+            writer.add(ids, piece.codes, piece.content)
+        return_freed_mem()
+        if on_progress is not None:
+            on_progress(int(ids[-1]) + 1, source.n_features)
+
+    try:
+        with Encoder() as encoder:
+            for block in blocks:
+                begun.append(encoder.submit(prepare(block), source.names, all_encoded, tally))
+                del block  # else three would be held while the next is read, not two
+                if len(begun) == 2:
+                    take()
+            while begun:
+                take()
+    finally:
+        close = getattr(blocks, "close", None)  # of generators, so that their files are gone
+        if close is not None:
+            close()
     return all_encoded
 
 
