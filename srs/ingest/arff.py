@@ -60,7 +60,7 @@ def open_arff(path: Path, wanted: Wanted) -> Source:
     table = ArffTable(path, layout, wanted, read_samples, categorical)
     table.nominal = frozenset(categorical)
     table.record = file_record("arff", path, wanted) | {"targets": list(wanted.columns)}
-    table.record |= table.chosen
+    table.record |= {"id_column": table.chosen["id_column"] or ""}  # "": none, also when read again
     return table
 
 

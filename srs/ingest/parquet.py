@@ -99,7 +99,7 @@ class ParquetTable(TableSource):
         super().__init__(
             (file.n_rows, len(features)), features, self._fetch_columns,
             self._fetch_target, np.dtype(np.float32 if small else np.float64),
-            {**record, "id_column": id_column},
+            {**record, "id_column": id_column or ""},  # "": none, also when it is read again
         )  # fmt: skip
         self.in_memory = False
         self.held = HELD + self.dtype.itemsize

@@ -186,3 +186,21 @@ def test_the_id_column_of_a_table_can_be_named(pheno, tmp_path):
     )  # fmt: skip
     assert store.target().values.tolist() == [i / 2 for i in range(N)]
     assert read_values(store, [3])[:, 0].tolist() == list(range(N))
+
+
+@pytest.mark.parametrize("id_column", [None, "", "id"])
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.feather", "t.arff"])
+def test_values_are_read_again_with_the_same_ids(name, id_column, tmp_path):
+    """Guards the record of a store: which columns were features must not be found anew."""
+    frame = pd.DataFrame({"id": np.arange(30) * 7, "a": np.arange(30) % 4, "b": np.arange(30) / 8})
+    head = "@relation r\n" + "".join(f"@attribute {c} numeric\n" for c in frame) + "@data\n"
+    {
+        "t.csv": lambda path: frame.to_csv(path, index=False),
+        "t.parquet": lambda path: frame.to_parquet(path, index=False),
+        "t.feather": frame.to_feather,
+        "t.arff": lambda path: path.write_text(head + frame.to_csv(index=False, header=False)),
+    }[name](tmp_path / name)
+    store = ingest(tmp_path / name, tmp_path / "s.zarr", id_column=id_column)
+    assert ("id" in store.feature_names) == (id_column == "")
+    at = store.feature_names.index("b")
+    np.testing.assert_array_equal(read_values(store, [at])[:, 0], frame["b"])
