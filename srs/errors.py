@@ -77,7 +77,7 @@ class ServiceError(SRSError):
     """The service refused a request, or gave no answer; the text is what it said.
 
     status      of the response; 0: there was none
-    code        kind of the problem, as "out-of-reach"; "" if the response did not say
+    code        kind of the problem, e.g. "out-of-reach"; "" if the response did not say
     request_id  what the service's log calls the request
     """
 
@@ -97,7 +97,7 @@ class MissingError(ServiceError):
 
 
 class ConflictError(ServiceError):
-    """The present state of the job or dataset does not allow this."""
+    """The current state of the job or dataset does not allow this."""
 
 
 class UnavailableError(ServiceError):
@@ -109,7 +109,7 @@ class JobError(SRSError):
 
     job_id  the job
     status  how it ended
-    yours   whether data or settings are to blame, and not the service
+    yours   whether data or settings are the cause, and not the service
     """
 
     def __init__(self, message: str, job_id: str, status: str, yours: bool = False) -> None:
@@ -120,4 +120,4 @@ class JobError(SRSError):
 
 
 class JobTimeout(JobError, TimeoutError):
-    """A job did not end in the time it was waited for; it goes on."""
+    """A job did not end within the timeout; it continues."""

@@ -1,8 +1,6 @@
-"""Predict the bytes that a run needs, and refuse what does not fit, with both numbers.
+"""Amounts of memory: how they are written and read, what this process holds, what it gives back.
 
-`allowed_mem` is what the process may hold (its resident set, interpreter included),
-`projected_mem` what a run is predicted to hold, `peak_mem` what it held. Predictions are pure
-functions of sizes. What a calling program holds besides (its own arrays) is not counted.
+What a run will hold is predicted in `srs.engine.memory`.
 """
 
 from __future__ import annotations
@@ -12,28 +10,32 @@ import re
 import resource
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
-from srs.errors import MemoryBudgetError, SettingsError
-from srs.subspace import subspace_limit
+from srs.errors import SettingsError
 
 MB = 1 << 20
-INTERPRETER_MEM = 265 * MB  # fresh `srs select` with kernels and writers loaded; see DESIGN.md
-WORKER_MEM = 215 * MB  # fresh Dask worker with kernels loaded
-DASK_MEM = 60 * MB  # client, scheduler and nannies in a coordinator that starts workers
+INTERPRETER_MEM = 265 * MB  # fresh `srs select` with kernels and writers loaded
 KEPT_MEM = 4 * MB  # freed memory that a worker keeps at most, and the size of arrays it is for
 FETCHED_RESULTS = 16  # results that a coordinator fetches at once
-HELD_RESULTS = 3  # results of one thread that wait in its worker to be fetched
 DEFAULT_MEM = 2 * 10**9  # where nothing is said; fixed, so that answers do not depend on the day
-SLAB_SUBSPACES = 4  # subspaces that one slab is cut into; fewer if a round has fewer trees
-MIN_SUBSPACE, MAX_SUBSPACE = 250, 10_000
-SEEN_WHOLE = 64  # up to which every tree sees all of them
-SUBSPACE_SHARE = 10  # a subspace is a tenth of the features, between the two
 
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
-          "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40,
-          "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}  # fmt: skip
+_UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 1 << 10,
+    "MIB": 1 << 20,
+    "GIB": 1 << 30,
+    "TIB": 1 << 40,
+    "K": 10**3,
+    "M": 10**6,
+    "G": 10**9,
+    "T": 10**12,
+}
 
 
 def parse_bytes(text: str | int) -> int:
@@ -48,7 +50,7 @@ def parse_bytes(text: str | int) -> int:
     unit = None if match is None else _UNITS.get(match[2].upper())
     n_bytes = 0 if match is None or unit is None else int(float(match[1]) * unit)
     if n_bytes <= 0:
-        raise SettingsError(f"{text!r} is not an amount of memory; write it like 512MB or 2GB.")
+        raise SettingsError(f"{text!r} is not an amount of memory; write e.g. 512MB or 2GB.")
     return n_bytes
 
 
@@ -76,7 +78,7 @@ def peak_mem() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def hand_back() -> None:
+def release_memory() -> None:
     """Give the system what was freed: glibc keeps arrays of less than 32 MB for later ones."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
@@ -92,189 +94,3 @@ def keep_small_arrays() -> None:
         libc = ctypes.CDLL(None)
         libc.mallopt(trim_threshold, KEPT_MEM)
         libc.mallopt(mmap_threshold, KEPT_MEM)
-
-
-@dataclass(frozen=True)
-class RunShape:
-    """The sizes that decide what a run holds in memory.
-
-    n_samples      samples of the store
-    n_features     features of the store
-    chunk_features features in a chunk of the store
-    subspace_size  explored features of one tree
-    slab_chunks    chunks that one batch holds
-    n_roles        a feature and its probes: 1 + number of probes
-    max_carried    most carried columns of a tree
-    n_outputs      classes, or 1 for a numeric target
-    weighted       whether samples may have weights
-    """
-
-    n_samples: int
-    n_features: int
-    chunk_features: int
-    subspace_size: int
-    slab_chunks: int
-    n_roles: int
-    max_carried: int
-    n_outputs: int
-    weighted: bool = False
-
-    @property
-    def sees_all(self) -> bool:
-        """Whether every tree sees all features; some must then be made different on purpose."""
-        return self.subspace_size >= self.n_features
-
-
-def store_mem(shape: RunShape) -> int:
-    """Bytes of all codes of the store."""
-    n_chunks = -(-shape.n_features // shape.chunk_features)
-    return n_chunks * shape.chunk_features * shape.n_samples
-
-
-def batch_mem(shape: RunShape, resident: bool = False) -> int:
-    """Bytes that one batch holds: slab, block, carried columns, and what the kernel needs."""
-    n = shape.n_samples
-    slab_features = shape.slab_chunks * shape.chunk_features
-    q = subspace_limit(
-        shape.slab_chunks, shape.chunk_features, shape.subspace_size, shape.n_features
-    )
-    n_columns = shape.n_roles * q + shape.max_carried
-    slab = 0 if resident else slab_features * n
-    block = n * (n_columns + 8)
-    carried = n * (shape.max_carried + shape.chunk_features)
-    tree = 2 * n * (48 + 8 * shape.n_outputs) + 48 * n_columns + 16 * n * (shape.n_outputs + 2)
-    evidence = 16 * shape.n_roles * slab_features
-    return slab + block + carried + tree + evidence
-
-
-def coordinator_mem(n_features: int, n_roles: int) -> int:
-    """Bytes that are held for all features: 62 a feature with one probe.
-
-    Evidence, ids and strata, and the arrays of the last look at it: p-values, and of one kind the
-    places of a stratum, its features and its probes. Looks within the loop (`srs.look`) need less;
-    the table of the result (`srs.conclusion`) is made as evidence is given up, and needs no more.
-    """
-    evidence = 12 * n_roles + 12 + 5
-    look = 9 + 4 * (n_roles + 1)
-    return n_features * (evidence + look)
-
-
-def weight_mem(shape: RunShape) -> int:
-    """Bytes of the table of entropies of weighted samples, which all threads share."""
-    return max(8 << 20, 128 * shape.n_samples) if shape.weighted else 0
-
-
-def projected_mem(shape: RunShape, threads: int, resident: bool = False) -> int:
-    """Bytes that the process is predicted to hold at most; resident: with all codes."""
-    store = weight_mem(shape) + (store_mem(shape) if resident else 0)
-    loop = coordinator_mem(shape.n_features, shape.n_roles)
-    return INTERPRETER_MEM + loop + store + threads * batch_mem(shape, resident)
-
-
-def coordinator_projected_mem(shape: RunShape) -> int:
-    """Bytes that a coordinator of workers is predicted to hold at most."""
-    fetched = 2 * FETCHED_RESULTS * evidence_mem(shape)
-    loop = fetched + coordinator_mem(shape.n_features, shape.n_roles)
-    return INTERPRETER_MEM + DASK_MEM + loop
-
-
-def worker_mem(shape: RunShape, slots: int, resident: bool = False) -> int:
-    """Bytes that a Dask worker process is predicted to hold with `slots` batches at once.
-
-    It knows nothing of all features but which are categorical (a byte each); results that are not
-    fetched yet wait in it.
-    """
-    waiting = HELD_RESULTS * evidence_mem(shape)
-    store = weight_mem(shape) + (store_mem(shape) if resident else 0)
-    a_slot = batch_mem(shape, resident) + waiting
-    return WORKER_MEM + shape.n_features + store + slots * a_slot
-
-
-def worker_projected_mem(shape: RunShape, threads: int, allowed_mem: int) -> int:
-    """Bytes that a worker of so many threads is predicted to hold: with all codes if they fit."""
-    slots = worker_slots(shape, threads, allowed_mem)
-    resident = worker_mem(shape, slots, resident=True)
-    return resident if resident <= allowed_mem else worker_mem(shape, slots)
-
-
-def evidence_mem(shape: RunShape) -> int:
-    """Bytes of the evidence that one batch returns."""
-    return (12 * shape.n_roles + 10) * shape.slab_chunks * shape.chunk_features
-
-
-def worker_slots(shape: RunShape, threads: int, allowed_mem: int) -> int:
-    """How many batches a worker of so many threads may hold at once, at least one."""
-    while threads > 1 and worker_mem(shape, threads) > allowed_mem:
-        threads -= 1
-    return threads
-
-
-def slab_chunks(n_features: int, chunk_features: int, subspace_size: int, n_subspaces: int) -> int:
-    """Chunks in a slab: about so many subspaces, such that slabs are nearly equal."""
-    n_chunks = -(-n_features // chunk_features)
-    n_slabs = max(1, round(n_features / (n_subspaces * subspace_size)))
-    return -(-n_chunks // min(n_slabs, n_chunks))
-
-
-def plan_shape(
-    *,
-    n_samples: int,
-    n_features: int,
-    chunk_features: int,
-    n_roles: int,
-    max_carried: int,
-    n_outputs: int,
-    allowed_mem: int,
-    subspace_size: int | None = None,
-    round_size: int | None = None,
-    weighted: bool = False,
-) -> RunShape:
-    """The shape of a run within `allowed_mem`, or MemoryBudgetError with both numbers.
-
-    The subspace is a tenth of the features, at least 250 (but no more than a third of them, or
-    all trees would be alike) and at most 10,000, made smaller until two batches fit, so that the
-    same shape, and so the same answer, serves 1 or 2 threads. Of few features it is all of them:
-    triples that matter only together must meet (`srs.stopping`).
-    A given `subspace_size` is kept, and must fit once. A slab has no more trees than a round.
-    """
-
-    def shape_of(q: int) -> RunShape:
-        q = max(1, min(q, n_features))
-        n_subspaces = min(SLAB_SUBSPACES, round_size or SLAB_SUBSPACES)
-        chunks = slab_chunks(n_features, chunk_features, q, n_subspaces)
-        return RunShape(
-            n_samples, n_features, chunk_features, q, chunks, n_roles, max_carried, n_outputs,
-            weighted,
-        )  # fmt: skip
-
-    if subspace_size is not None:
-        shape = shape_of(subspace_size)
-        what = f"subspaces of {subspace_size} features"
-        _refuse_above(projected_mem(shape, 1), allowed_mem, what)
-        return shape
-    least = min(MIN_SUBSPACE, -(-n_features // 3))
-    if n_features <= SEEN_WHOLE:
-        least = n_features
-    q = min(MAX_SUBSPACE, max(least, n_features // SUBSPACE_SHARE))
-    while q > least and projected_mem(shape_of(q), 2) > allowed_mem:
-        q = max(least, q * 3 // 4)
-    shape = shape_of(q)
-    _refuse_above(projected_mem(shape, 1), allowed_mem, f"the evidence of {n_features} features")
-    return shape
-
-
-def _refuse_above(needed: int, allowed: int, what: str) -> None:
-    if needed > allowed:
-        raise MemoryBudgetError(
-            f"{what} need {format_bytes(needed)} of memory and {format_bytes(allowed)} are "
-            f"allowed: allow at least {format_bytes(needed * 1.005)} (--memory).",
-            needed,
-            allowed,
-        )
-
-
-def threads_that_fit(shape: RunShape, threads: int, allowed_mem: int) -> int:
-    """How many batches may be held at once, at least one and at most `threads`."""
-    while threads > 1 and projected_mem(shape, threads) > allowed_mem:
-        threads -= 1
-    return threads

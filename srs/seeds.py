@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 PROBES, PASS_ORDER, BATCH, ITERATION, HOLDOUT, MINIMAL, SETS = range(7)
-EXPLAIN = 32  # analyses of `srs.importance` number their own purposes after it
+EXPLAIN = 32  # analyses of `srs.explain.analyses` number their own purposes after it
 
 
 def make_rng(seed: int, purpose: int, *numbers: int) -> np.random.Generator:
@@ -37,8 +37,8 @@ def probe_permutations(
     Samples are put at random into sets of n_roles, and role g sends member x of a set to member
     x XOR g. So the permutations form a group: the probe of a probe is the feature itself or
     another of its probes. That makes features and probes exchangeable to the letter (the swap
-    test in tests/test_symmetry.py). No sample keeps its own value, but for the few left over when
-    n_samples is no multiple of n_roles.
+    test in tests/engine/test_symmetry.py). No sample keeps its own value, but for the few left over
+    when n_samples is no multiple of n_roles.
 
     groups: sets of samples that must not be mixed (training and held-out); () means one set.
 

@@ -3,47 +3,30 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
-from srs.cli.explain import explain
-from srs.cli.export import export
+import srs
+from srs.cli.commands.jobs import app as jobs
+from srs.cli.commands.report import report
+from srs.cli.commands.submit import HELP as SUBMIT_HELP
+from srs.cli.commands.submit import submit
+from srs.cli.commands.watch import fetch, watch
 from srs.cli.failures import EXIT_CODES
-from srs.cli.info import info
-from srs.cli.ingest import ingest
-from srs.cli.jobs import app as jobs
-from srs.cli.keys import app as keys
-from srs.cli.plan import plan
-from srs.cli.report import report
-from srs.cli.select import select
-from srs.cli.serve import ServeCommand, serve
-from srs.cli.submit import submit
-from srs.cli.watch import fetch, watch
+from srs.cli.panels import CommandWithPanels
 
-HELP = """Select the relevant features of data larger than memory.
+try:
+    from srs.cli.local import EXAMPLES, add_commands
+except ModuleNotFoundError as error:  # srs-select-client is installed alone
+    if error.name != "srs.cli.local":
+        raise
+    from srs.cli.missing import EXAMPLES, add_commands
 
-\b
-Write a feature store, look at it, select, read the report:
-  srs ingest X.npy wide.zarr --target y.npy --memory 1GB
-  srs info wide.zarr
-  srs plan wide.zarr --memory 512MB
-  srs select wide.zarr --memory 512MB --fdr 0.1 --seed 0 --out run1
-  srs report run1
-  srs explain wide.zarr --features run1 --analysis mda,per-class,umfi
-  srs export run1 --to csv
+HELP = f"""Select the relevant features of data larger than memory.
 
-\b
-A table with its target in a column, for a script that reads JSON:
-  srs ingest table.csv table.zarr --target outcome
-  srs select table.zarr --out run2 --json
-
-\b
-Serve all of it over HTTP to a group:
-  srs serve --data-dir srs-data --store-root /data/stores
-  srs keys create ann --days 90
-
+{EXAMPLES}
 \b
 Use a service, with SRS_URL and SRS_API_KEY set:
   srs submit X.npy --target y.npy --memory 1GB
@@ -70,17 +53,33 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (ingest, info, plan, select, report, explain, export, submit, watch, fetch):
+add_commands(app)
+for command in (report, watch, fetch):
     app.command()(command)
-app.command(cls=ServeCommand)(serve)
-app.add_typer(keys, name="keys")
+app.command(cls=CommandWithPanels, help=SUBMIT_HELP)(submit)
 app.add_typer(jobs, name="jobs")
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"srs {version('srs')}")
+        typer.echo(f"srs {srs.__version__}")
+        if different := _different_versions():
+            typer.echo(f"srs: {different}", err=True)
         raise typer.Exit()
+
+
+def _different_versions() -> str | None:
+    """What is wrong if both distributions, which share files, are here in two versions."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for name in ("srs-select", "srs-select-client"):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    if len(set(found.values())) < 2:
+        return None
+    listed = " and ".join(f"{name} {number}" for name, number in found.items())
+    return f"{listed} share files: uninstall both, then install one of them."
 
 
 @app.callback()

@@ -30,8 +30,8 @@ EXIT_CODES = {
     1: "unexpected error: a bug, or the machine failed",
     2: "wrong usage or input: options, data, feature store, result folder",
     3: "the memory allowed is too small; the message says how much is needed",
-    4: "the checkpoint cannot be continued: missing, damaged or of another run",
-    5: "the cluster failed: no scheduler or workers, other versions there, or workers lost",
+    4: "the run cannot be resumed: its checkpoint is missing, damaged or from another run",
+    5: "the cluster failed: no scheduler or workers, different versions, or lost workers",
     6: "the service cannot be reached, failed, or is too busy",
     7: "the job of the service failed or was cancelled",
     130: "interrupted (Ctrl-C or SIGTERM); `srs select` continues with --resume",
@@ -140,7 +140,7 @@ class StopRequest:
     def obey(self, n_trees: int) -> None:
         """Raise KeyboardInterrupt if asked to stop and a batch has just been added.
 
-        A report with no new trees comes from within a look at the evidence: not the moment.
+        A report with no new trees comes from within an interim decision: not the moment.
         """
         grown = self._n_trees is not None and n_trees > self._n_trees
         self._n_trees = n_trees

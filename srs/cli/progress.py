@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from srs.run import Progress
+    from srs.engine.state import Progress
 
 LINE_SECONDS = 5.0  # between two lines where stderr is not a terminal
 Show = Callable[[float | None, str], None]
@@ -31,10 +31,14 @@ def shown(title: str, quiet: bool, compiles: bool = True) -> Iterator[Show]:
 
 
 def _tell_of_compiling() -> None:
-    from srs.kernels import is_compiled
+    from srs.engine.kernels import kernels_are_compiled
 
-    if not is_compiled():
-        print("compiling for this machine: once, about half a minute", file=sys.stderr, flush=True)
+    if not kernels_are_compiled():
+        print(
+            "compiling for this machine (only once, about half a minute)",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 @contextmanager
@@ -87,11 +91,15 @@ def round_line(progress: Progress, as_json: bool) -> str:
     if not as_json:
         return f"select: round {progress.n_rounds:,}, {describe_run(progress)[1]}"
     line = {
-        "event": "round", "round": progress.n_rounds, "n_trees": progress.n_trees,
-        "n_passes": round(progress.n_passes, 3), "n_relevant": progress.n_relevant,
-        "seconds": round(progress.seconds, 3), "remaining_seconds": progress.remaining_seconds,
+        "event": "round",
+        "round": progress.n_rounds,
+        "n_trees": progress.n_trees,
+        "n_passes": round(progress.n_passes, 3),
+        "n_relevant": progress.n_relevant,
+        "seconds": round(progress.seconds, 3),
+        "remaining_seconds": progress.remaining_seconds,
         **progress.figures,
-    }  # fmt: skip
+    }
     return json.dumps(line)
 
 

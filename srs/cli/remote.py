@@ -24,14 +24,14 @@ Url = Annotated[
 ApiKey = Annotated[
     str | None,
     typer.Option(
-        envvar=KEY_VARIABLE, metavar="KEY",
-        help="API key. Better set the variable: other users may see a command's options.",
+        envvar=KEY_VARIABLE,
+        metavar="KEY",
+        help="API key. Prefer the environment variable: other users may see the options of a "
+        "command.",
     ),
-]  # fmt: skip
-AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout, and no progress.")]
-JobArgument = Annotated[
-    str, typer.Argument(metavar="JOB", help="Id of a job, as `srs jobs` shows it.")
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout, and no progress.")]
+JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Id of a job, from `srs jobs`.")]
 
 
 @contextmanager
@@ -40,7 +40,8 @@ def connected(url: str, api_key: str | None) -> Iterator[Client]:
     try:
         from srs.client import Client
     except ImportError as error:
-        raise InputError(f"the client needs {error.name}: pip install 'srs[client]'.") from None
+        how = "pip install 'srs-select[client]'"
+        raise InputError(f"the client needs {error.name}: {how}.") from None
     with Client(url, api_key) as client:
         yield client
 
@@ -67,7 +68,7 @@ def find_dataset(client: Client, text: str) -> Dataset:
     for dataset in client.datasets.list():
         if dataset.name == text:
             return dataset
-    raise MissingError(f"there is no dataset {text!r} of yours: `srs submit FILE` sends one.")
+    raise MissingError(f"there is no dataset {text!r}; `srs submit FILE` sends one.")
 
 
 def describe_job(job: Job) -> str:

@@ -12,10 +12,10 @@ from srs.client.jobs import Jobs
 class Client:
     """A service and a user of it.
 
-    url      address of the service, as "https://srs.example.org"
-    api_key  made by `srs keys create`; None for a service that asks for none
+    url      address of the service, e.g. "https://srs.example.org"
+    api_key  made by `srs keys create`; None for a service without keys
     timeout  seconds to wait for an answer to one request
-    patience seconds to keep trying while the service is away or too busy (at most 10 where the
+    patience seconds to keep trying while the service is down or too busy (at most 10 if the
              address has never answered)
 
     datasets, jobs  what there is; see `Datasets` and `Jobs`

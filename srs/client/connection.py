@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from importlib.metadata import version
 from typing import Any
 
 import httpx
 
+import srs
 from srs.errors import (
     AccessError,
     ConflictError,
@@ -34,9 +34,13 @@ STREAM_SILENCE = 45.0  # seconds; the service sends a heartbeat every 15
 # What may be tried again when a repetition does no harm: timeouts and gateways that gave up.
 PASSING = frozenset((408, 502, 503, 504))
 _ERRORS: dict[int, type[ServiceError]] = {
-    401: AccessError, 403: AccessError, 404: MissingError, 409: ConflictError,
-    408: UnavailableError, 429: UnavailableError,
-}  # fmt: skip
+    401: AccessError,
+    403: AccessError,
+    404: MissingError,
+    409: ConflictError,
+    408: UnavailableError,
+    429: UnavailableError,
+}
 
 Content = Callable[[], Any]
 
@@ -45,7 +49,7 @@ class Connection:
     """One address and one key. Not to be shared between threads that close it."""
 
     def __init__(self, url: str, api_key: str | None, timeout: float, patience: float) -> None:
-        headers = {"User-Agent": f"srs/{version('srs')}", "Accept": "application/json"}
+        headers = {"User-Agent": f"srs/{srs.__version__}", "Accept": "application/json"}
         if api_key:
             headers["Authorization"] = f"Bearer {api_key}"
         self.url = url.rstrip("/")
@@ -55,12 +59,16 @@ class Connection:
         try:
             # No redirects: the key would travel to wherever the answer points.
             self._http = httpx.Client(
-                base_url=self.url, headers=headers, follow_redirects=False,
-            )  # fmt: skip
+                base_url=self.url,
+                headers=headers,
+                follow_redirects=False,
+            )
         except (httpx.InvalidURL, UnicodeError) as error:
             raise InputError(f"{url!r} is not an address of a service: {error}") from None
         if self._http.base_url.scheme not in ("http", "https"):
-            raise InputError(f"{url!r} is no address of a service: it starts with http(s)://.")
+            raise InputError(
+                f"{url!r} is not the address of a service: it must start with http:// or https://."
+            )
 
     def close(self) -> None:
         self._http.close()
@@ -70,9 +78,12 @@ class Connection:
         return httpx.Timeout(self._timeout, connect=min(self._timeout, 10.0), read=read)
 
     def get(
-        self, path: str, params: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str] | None = None, timeout: float | None = None,
-    ) -> httpx.Response:  # fmt: skip
+        self,
+        path: str,
+        params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> httpx.Response:
         """A GET; `timeout` adds to the seconds that an answer may take."""
         return self._send("GET", path, True, params=params, headers=headers, more_seconds=timeout)
 
@@ -92,9 +103,15 @@ class Connection:
         self._send("DELETE", path, False)
 
     def _send(
-        self, method: str, path: str, repeatable: bool, *, content: Content | None = None,
-        more_seconds: float | None = None, **request: Any,
-    ) -> httpx.Response:  # fmt: skip
+        self,
+        method: str,
+        path: str,
+        repeatable: bool,
+        *,
+        content: Content | None = None,
+        more_seconds: float | None = None,
+        **request: Any,
+    ) -> httpx.Response:
         tries = Tries(self._patience)
         first = Tries(min(self._patience, FIRST_CONTACT))
         timeout = self._patient(self._timeout + (more_seconds or 0.0))
@@ -136,7 +153,7 @@ class Connection:
                 "starts one), and is that its address (SRS_URL or --url; Python: Client(url))?"
             )
         return UnavailableError(
-            f"{self.url} gave no answer ({what}); look whether the request was carried out."
+            f"{self.url} gave no answer ({what}); check whether the request was carried out."
         )
 
 

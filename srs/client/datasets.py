@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from srs.client.connection import Connection
+from srs.client.files import packed, plain_name, with_companions
 from srs.client.job import OnProgress, get_job
 from srs.client.pages import items_of
 from srs.errors import SourceError
 
+LocalPath = str | os.PathLike[str]
 TARGET_FILES = (".npy", ".csv", ".tsv", ".txt", ".gz")
 
 
 class Dataset:
-    """A dataset of the service, as it was when last looked at.
+    """A dataset of the service, as of the last request.
 
-    document  what the service says of it (`GET /v1/datasets/{id}`)
+    document  its description by the service (`GET /v1/datasets/{id}`)
     """
 
     def __init__(self, connection: Connection, document: Mapping[str, Any]) -> None:
@@ -54,18 +56,16 @@ class Dataset:
 
     @property
     def targets(self) -> list[dict[str, Any]]:
-        """Name, task and classes of each target."""
+        """Name, kind and classes of each target."""
         return list(self.document["targets"] or ())
 
     def refresh(self) -> Dataset:
-        """Look again."""
+        """Ask the service for the current state."""
         self.document = self._connection.get(f"/v1/datasets/{self.id}").json()
         return self
 
-    def wait(
-        self, progress: bool | OnProgress = False, timeout: float | None = None
-    ) -> Dataset:  # fmt: skip
-        """Wait until its ingest has ended; JobError if that failed. Arguments as of `Job.wait`."""
+    def wait(self, progress: bool | OnProgress = False, timeout: float | None = None) -> Dataset:
+        """Wait until its ingest has ended; JobError if that failed. Arguments as in `Job.wait`."""
         if self.status != "READY" and self.document["job_id"] is not None:
             get_job(self._connection, self.document["job_id"]).wait(progress, timeout)
         return self.refresh()
@@ -82,49 +82,104 @@ class Datasets:
         self._connection = connection
 
     def upload(
-        self, path: str | os.PathLike[str], target: str | os.PathLike[str] | None = None, *,
-        name: str | None = None, orientation: str = "samples", task: str | None = None,
-        categorical: Sequence[str] = (), id_column: str | None = None, memory: str = "1GB",
-    ) -> Dataset:  # fmt: skip
-        """Send a file; the service makes a feature store of it, as `srs.ingest` does.
+        self,
+        path: LocalPath | Sequence[LocalPath],
+        target: LocalPath | None = None,
+        *,
+        name: str | None = None,
+        orientation: str = "samples",
+        target_kind: str | None = None,
+        categorical: Sequence[str] = (),
+        id_column: str | None = None,
+        dataset: str | None = None,
+        mask: LocalPath | None = None,
+        table: LocalPath | None = None,
+        covariates: Sequence[str] = (),
+        sample_columns: Sequence[str] = (),
+        names: LocalPath | None = None,
+        sample_ids: LocalPath | None = None,
+        memory: str = "1GB",
+    ) -> Dataset:
+        """Send data; the service makes a feature store of them, as `srs.ingest` does.
 
-        path         .npy, .csv, .tsv, .txt (also .gz) or .parquet
-        target       name of a column, or a file of one value a sample
-        name         what to call the dataset; None: as the file
-        orientation, task, categorical, id_column, memory   as of `srs.ingest`
+        path            a file, a folder, or several files that belong together; files that are
+                        next to a file and belong to it (.bim and .fam of .bed) are sent with it
+        target          name of a column, or a file with one value per sample
+        name            name of the dataset; None: the name of the file
+        mask, table, names, sample_ids   files, as in `srs.ingest`
+        sample_columns  columns of the data or of `table` that are kept with the target
+        Other arguments as in `srs.ingest`.
 
-        Returns when the file has arrived; `Dataset.wait` waits for the store.
+        Returns when the data have arrived; `Dataset.wait` waits for the store.
         """
-        file = Path(path)
-        return self._ingest(
-            name or file.name, self._send(file), self._target(target), orientation=orientation,
-            task=task, categorical=list(categorical), id_column=id_column, memory=memory,
-        )  # fmt: skip
+        given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        if not given:
+            raise SourceError("no file was given.")
+        source = {
+            **self._send_source([Path(one) for one in given]),
+            "target": self._target(target),
+            **self._send_beside(mask=mask, table=table, names=names, sample_ids=sample_ids),
+            "orientation": orientation,
+            "target_kind": target_kind,
+            "categorical": list(categorical),
+            "id_column": id_column,
+            "dataset": dataset,
+            "covariates": list(covariates),
+            "sample_columns": list(sample_columns),
+            "memory": memory,
+        }
+        return self._ingest(name or Path(given[0]).name, source)
 
     def ingest(
-        self, source: str, target: str | None = None, *, name: str | None = None,
-        orientation: str = "samples", task: str | None = None, categorical: Sequence[str] = (),
-        id_column: str | None = None, memory: str = "1GB",
-    ) -> Dataset:  # fmt: skip
-        """Let the service make a feature store of a file that it can read itself.
+        self,
+        source: str | Sequence[str],
+        target: str | None = None,
+        *,
+        name: str | None = None,
+        orientation: str = "samples",
+        target_kind: str | None = None,
+        categorical: Sequence[str] = (),
+        id_column: str | None = None,
+        dataset: str | None = None,
+        mask: str | None = None,
+        table: str | None = None,
+        covariates: Sequence[str] = (),
+        sample_columns: Sequence[str] = (),
+        names: str | None = None,
+        sample_ids: str | None = None,
+        memory: str = "1GB",
+    ) -> Dataset:
+        """Let the service make a feature store of data that it can read itself.
 
-        source  an http(s) address, or a path below a folder that the service opens to users
-        target  name of a column, or an address or path of a file of one value a sample
-        Other arguments as of `upload`.
+        source  an http(s) address, or a path in a folder that users of the service may read; or
+                several that belong together
+        target  name of a column, or an address or path of a file with one value per sample
+        mask, table, names, sample_ids   addresses or paths
+        Other arguments as in `upload`.
         """
+        given = [source] if isinstance(source, str) else list(source)
         wanted = None
         if target is not None:
             is_file = "://" in target or target.endswith(TARGET_FILES)
             wanted = {"file": _place(target)} if is_file else {"column": target}
-        return self._ingest(
-            name or _last(source), _place(source), wanted, orientation=orientation, task=task,
-            categorical=list(categorical), id_column=id_column, memory=memory,
-        )  # fmt: skip
+        beside = {"mask": mask, "table": table, "names": names, "sample_ids": sample_ids}
+        places = [_place(one) for one in given]
+        body = {
+            **({"file": places[0]} if len(places) == 1 else {"files": places}),
+            "target": wanted,
+            **{key: _place(text) for key, text in beside.items() if text is not None},
+            "orientation": orientation,
+            "target_kind": target_kind,
+            "categorical": list(categorical),
+            "id_column": id_column,
+            "dataset": dataset,
+            "covariates": list(covariates),
+            "sample_columns": list(sample_columns),
+            "memory": memory,
+        }
+        return self._ingest(name or _last(given[0]), body)
 
-    def _ingest(
-        self, name: str, file: Mapping[str, str], target: Mapping[str, Any] | None, **how: Any
-    ) -> Dataset:
-        source = {"file": file, "target": target, **how}
+    def _ingest(self, name: str, source: Mapping[str, Any]) -> Dataset:
         return self._create({"name": name, "source": source}, str(uuid.uuid4()))
 
     def register(
@@ -160,6 +215,18 @@ class Datasets:
             raise SourceError(f"{target} does not exist: give a file or the name of a column.")
         return {"column": target}
 
+    def _send_source(self, paths: Sequence[Path]) -> dict[str, Any]:
+        """Send what the data are: a folder in one archive, files with those beside them."""
+        if len(paths) == 1 and paths[0].is_dir():
+            with packed(paths[0]) as archive:
+                return {"file": self._send(archive)}
+        files = [file for path in paths for file in with_companions(path)]
+        sent = [self._send(file) for file in dict.fromkeys(files)]
+        return {"file": sent[0]} if len(sent) == 1 else {"files": sent}
+
+    def _send_beside(self, **files: LocalPath | None) -> dict[str, Any]:
+        return {name: self._send(Path(file)) for name, file in files.items() if file is not None}
+
     def _send(self, file: Path) -> dict[str, str]:
         try:
             size = file.stat().st_size
@@ -168,7 +235,7 @@ class Datasets:
             raise SourceError(f"{file} cannot be read: {error.strerror}.") from None
         with handle:
             answer = self._connection.upload(
-                "/v1/uploads", lambda: _parts(handle), {"filename": file.name}
+                "/v1/uploads", lambda: _parts(handle), {"filename": plain_name(file.name)}
             )
         received = answer.json()
         if received["n_bytes"] != size:

@@ -61,7 +61,7 @@ def follow(connection: Connection, path: str, after: int) -> Iterator[Event]:
         else:
             # The service closed the stream, as it does when it is restarted.
             if not tries.pause():
-                raise UnavailableError("the service closes the stream of events again and again.")
+                raise UnavailableError("the service keeps closing the stream of events.")
 
 
 def parse(lines: Iterable[str]) -> Iterator[Event]:

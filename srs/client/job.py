@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from srs.result import Result
+    from srs.results.result import Result
 
 PARQUET = "application/vnd.apache.parquet"
 POLL_SECONDS = 30.0  # that the service holds a question back until something changes
@@ -27,9 +27,9 @@ OnProgress = Callable[["Job"], None]
 
 
 class Job:
-    """A job of the service, as it was when last looked at; `refresh` looks again.
+    """A job of the service, as of the last request; `refresh` updates it.
 
-    document  what the service says of it (`GET /v1/jobs/{id}`)
+    document  its description by the service (`GET /v1/jobs/{id}`)
     """
 
     def __init__(self, connection: Connection, document: Mapping[str, Any]) -> None:
@@ -89,7 +89,7 @@ class Job:
     # -- watching -----------------------------------------------------------------------------
 
     def refresh(self, wait: float = 0.0) -> Job:
-        """Look again; with `wait`, hold on for as many seconds until something has changed."""
+        """Ask for the current state; with `wait`, up to that many seconds for a change."""
         headers = {"If-None-Match": f'"{self.document["last_event"]}"'}
         params = {"wait": f"{wait:.1f}"} if wait else None
         answer = self._connection.get(self._path(), params, headers, timeout=wait)
@@ -100,15 +100,15 @@ class Job:
     def events(self, after: int = 0) -> Iterator[Event]:
         """What happened to it since event number `after`, and then live, until it has ended.
 
-        A lost connection is taken up again where it broke: no event is missing, none comes twice.
+        Lost connections are resumed: no event is missing, and none comes twice.
         """
         return follow(self._connection, self._path("/events"), after)
 
     def wait(self, progress: bool | OnProgress = False, timeout: float | None = None) -> Job:
         """Wait until it has succeeded; JobError if it fails or is cancelled.
 
-        progress  True: a line on stderr now and then; a function: called with the job
-        timeout   seconds; JobTimeout after them, and the job goes on
+        progress  True: print lines to stderr; a function: called with the job
+        timeout   seconds until JobTimeout is raised; the job continues
         """
         until = None if timeout is None else time.monotonic() + timeout
         show = _shower() if progress is True else progress or None
@@ -119,9 +119,11 @@ class Job:
             left = POLL_SECONDS if until is None else min(POLL_SECONDS, until - time.monotonic())
             if left <= 0:
                 raise JobTimeout(
-                    f"the job {self.id} is {self.status} after {timeout:g} seconds: it goes on.",
-                    self.id, self.status,
-                )  # fmt: skip
+                    f"the job {self.id} is {self.status} after {timeout:g} seconds; it "
+                    "continues on the service.",
+                    self.id,
+                    self.status,
+                )
             self.refresh(wait=left)
         if show is not None:
             show(self)
@@ -134,23 +136,25 @@ class Job:
             error = self.document["error"] or {}
             detail = error.get("detail", "no reason was given.")
             raise JobError(
-                f"the job {self.id} failed: {detail}", self.id, self.status,
+                f"the job {self.id} failed: {detail}",
+                self.id,
+                self.status,
                 bool(error.get("yours")),
-            )  # fmt: skip
+            )
         if self.status == "CANCELLED":
             raise JobError(
-                f"the job {self.id} was cancelled: resume it to go on.", self.id, self.status
+                f"the job {self.id} was cancelled: resume it to continue.", self.id, self.status
             )
 
     # -- changing -----------------------------------------------------------------------------
 
     def cancel(self) -> Job:
-        """Stop it; what was done is kept, and `resume` goes on from there."""
+        """Stop it; the work so far is kept, and `resume` continues from there."""
         self.document = self._connection.post(self._path(":cancel"), repeatable=True).json()
         return self
 
     def resume(self) -> Job:
-        """Go on with a cancelled or failed job, to the same answer as without the break."""
+        """Continue a cancelled or failed job, to the same result as without the break."""
         self.document = self._connection.post(self._path(":resume")).json()
         return self
 
@@ -162,8 +166,8 @@ class Job:
 
     def result(self) -> Result:
         """The result of a selection that succeeded, as `srs.select` returns it."""
-        from srs.feature_table import WholeTable
-        from srs.result import make_result
+        from srs.results.feature_table import WholeTable
+        from srs.results.result import make_result
 
         self._expect("select")
         document = self._connection.get(self._path("/result")).json()
@@ -171,32 +175,38 @@ class Job:
         return make_result(document, table, f"the result of {self.id}")
 
     def features(
-        self, *, verdict: str | Sequence[str] = (), sort: str | None = None,
-        search: str | None = None, limit: int | None = None,
-    ) -> pd.DataFrame:  # fmt: skip
+        self,
+        *,
+        verdict: str | Sequence[str] = (),
+        sort: str | None = None,
+        search: str | None = None,
+        limit: int | None = None,
+    ) -> pd.DataFrame:
         """Features of a selection, sorted and filtered by the service.
 
         verdict  RELEVANT, UNDECIDED, IRRELEVANT, or several of them
-        sort     a column, as "q_value"; "-importance": descending
-        search   only names that hold this text
-        limit    the first rows only (at most 10,000)
+        sort     a column, e.g. "q_value"; "-importance": descending
+        search   only names that contain this text
+        limit    number of rows (at most 10,000)
         """
         wanted = {
             "verdict": [verdict] if isinstance(verdict, str) else list(verdict),
-            "sort": sort, "search": search, "limit": limit,
-        }  # fmt: skip
+            "sort": sort,
+            "search": search,
+            "limit": limit,
+        }
         params = {name: value for name, value in wanted.items() if value not in (None, [])}
         frame: pd.DataFrame = self._table("/features", params).to_pandas()
         return frame
 
     def explanation(self) -> dict[str, Any]:
-        """What explain.json of an explanation holds."""
+        """The content of explain.json of an explanation."""
         self._expect("explain")
         found: dict[str, Any] = self._connection.get(self._path("/result")).json()
         return found
 
     def analysis(self, name: str) -> pd.DataFrame:
-        """The table of one analysis of an explanation, as "mda"."""
+        """The table of one analysis of an explanation, e.g. "mda"."""
         self._expect("explain")
         frame: pd.DataFrame = self._table(f"/analyses/{name}", {}).to_pandas()
         return frame

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
+from srs.catalogue import Analysis, Option
+from srs.catalogue.requests import Request, split_request
 from srs.client.connection import Connection
 from srs.client.datasets import Dataset
 from srs.client.job import Job, get_job
 from srs.client.pages import items_of
+from srs.client.settings import JobSettings, SelectSettings, unknown_setting
 from srs.errors import InputError
 
 
@@ -20,50 +23,66 @@ class Jobs:
         self._connection = connection
 
     def submit(
-        self, dataset: Dataset | str, kind: str = "select", *, features: Any = None,
-        name: str | None = None, idempotency_key: str | None = None,
-        webhook: Mapping[str, str] | None = None, **settings: Any,
-    ) -> Job:  # fmt: skip
+        self,
+        dataset: Dataset | str,
+        kind: str = "select",
+        *,
+        features: Any = None,
+        name: str | None = None,
+        idempotency_key: str | None = None,
+        webhook: Mapping[str, str] | None = None,
+        **settings: Unpack[JobSettings],
+    ) -> Job:
         """Submit a selection (or an explanation) of a dataset, once.
 
         dataset          a dataset or its id
         kind             "select" or "explain"; `Datasets.upload` submits the third kind, "ingest"
         features         of an explanation: a selection that succeeded (a job or its id), or names
-        name             what to call the job
+        name             name of the job
         idempotency_key  the same key and request give the same job, from any process; None: a new
                          one, which covers the retries of this call
-        webhook          url and secret: where to tell of the end
-        settings         as of `srs.select` or `srs.explain`; analyses as there: ["mda", "umfi"],
-                         feature_sets as there: a mapping or a file
+        webhook          url and secret of a request that is sent at the end
+        settings         as in `srs.select` or `srs.explain`; analyses as there, e.g.
+                         ["mda", ("umfi", {"n_repeats": 5})]; feature_sets as there: a
+                         mapping or a file
         """
         body: dict[str, Any] = {"kind": kind, "dataset_id": _id(dataset)}
         if kind == "explain":
             body["features"] = _features(features)
-            if "analyses" in settings:
-                settings["analyses"] = [_analysis(text) for text in settings["analyses"]]
         elif features is not None:
-            raise InputError("features belong to explanations: kind='explain'.")
+            raise InputError("features can only be given for explanations: use kind='explain'.")
+        else:
+            _refuse_unknown(settings)
         body |= {"settings": _settings(settings), "name": name, "webhook": webhook}
         key = idempotency_key or str(uuid.uuid4())
         return Job(self._connection, self._connection.post("/v1/jobs", body, key=key).json())
 
-    def plan(self, dataset: Dataset | str, **settings: Any) -> dict[str, Any]:
+    def plan(self, dataset: Dataset | str, **settings: Unpack[SelectSettings]) -> dict[str, Any]:
         """What a selection would cost, without running it: memory, time, trees (see `srs.Plan`)."""
+        _refuse_unknown(settings)
         body = {"dataset_id": _id(dataset), "settings": _settings(settings)}
-        found: dict[str, Any] = self._connection.post(
-            "/v1/jobs:plan", body, repeatable=True
-        ).json()  # fmt: skip
+        found: dict[str, Any] = self._connection.post("/v1/jobs:plan", body, repeatable=True).json()
         return found
 
+    def analyses(self) -> dict[str, Analysis]:
+        """The analyses that the service offers, by name, with their options."""
+        items = self._connection.get("/v1/analyses").json()["items"]
+        return {item["analysis"]: _offered(item) for item in items}
+
     def list(
-        self, *, status: str | None = None, kind: str | None = None,
-        dataset: Dataset | str | None = None, limit: int | None = None,
-    ) -> list[Job]:  # fmt: skip
+        self,
+        *,
+        status: str | None = None,
+        kind: str | None = None,
+        dataset: Dataset | str | None = None,
+        limit: int | None = None,
+    ) -> list[Job]:
         """Your jobs, the newest first."""
         params = {
-            "status": status, "kind": kind,
+            "status": status,
+            "kind": kind,
             "dataset_id": None if dataset is None else _id(dataset),
-        }  # fmt: skip
+        }
         found = items_of(self._connection, "/v1/jobs", params, limit)
         return [Job(self._connection, document) for document in found]
 
@@ -76,13 +95,23 @@ def _id(thing: Dataset | Job | str) -> str:
     return thing if isinstance(thing, str) else thing.id
 
 
+def _refuse_unknown(settings: Mapping[str, Any]) -> None:
+    """As any function refuses an argument that it does not have."""
+    unknown = unknown_setting(settings)
+    if unknown is not None:
+        raise TypeError(unknown)
+
+
 def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as the service wants them: sets of features as lists of names or ids."""
+    """Settings as the service wants them: None is left out, sets are lists of names or ids."""
+    given = {name: value for name, value in given.items() if value is not None}
+    if "analyses" in given:
+        given["analyses"] = [_analysis(text) for text in given["analyses"]]
     sets = given.get("feature_sets")
     if sets is None:
-        return dict(given)
+        return given
     if not isinstance(sets, Mapping):
-        from srs.sets import read_sets
+        from srs.selection.set_files import read_sets
 
         sets = read_sets(sets)
     members = {
@@ -95,16 +124,43 @@ def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
 def _features(given: Any) -> dict[str, Any]:
     """A selection or names as the service wants them."""
     if given is None:
-        raise InputError("an explanation needs features: a selection's job, or names.")
+        raise InputError(
+            "an explanation needs features: the job of a selection, or names of features."
+        )
     if isinstance(given, (Job, str)):
         return {"job_id": _id(given)}
     return {"names": list(given)}
 
 
-def _analysis(text: str) -> dict[str, str | None]:
+def _offered(item: Mapping[str, Any]) -> Analysis:
+    """An analysis of the service; it cannot be run here."""
+    options = tuple(
+        Option(**{**option, "choices": tuple(option["choices"])}) for option in item["options"]
+    )
+    return Analysis(
+        name=item["analysis"],
+        title=item["title"],
+        question=item["question"],
+        run="",
+        options=options,
+        value=item["value"],
+        forest=item["forest"],
+    )
+
+
+def _analysis(request: Request) -> dict[str, Any]:
+    """A request for an analysis as the service wants it, which checks it.
+
+    >>> _analysis("context=sex")
+    {'analysis': 'context', 'value': 'sex', 'options': {}}
+    >>> _analysis(("umfi", {"n_repeats": 5}))
+    {'analysis': 'umfi', 'value': None, 'options': {'n_repeats': 5}}
     """
-    >>> _analysis("context=sex"), _analysis("mda")
-    ({'analysis': 'context', 'value': 'sex'}, {'analysis': 'mda', 'value': None})
-    """
-    name, _, value = text.partition("=")
-    return {"analysis": name.strip(), "value": value.strip() or None}
+    name, value, options = split_request(request)
+    for option, given in options.items():
+        if not isinstance(given, (str, bool, int, float, list, tuple, type(None))):
+            raise InputError(
+                f"the service takes numbers, texts and lists of names: {option} of {name} is none "
+                f"of them."
+            )
+    return {"analysis": name, "value": value or None, "options": options}

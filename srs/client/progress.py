@@ -24,7 +24,7 @@ class JobProgress:
     n_relevant         features found so far
     seconds            wall time of this attempt
     remaining_seconds  estimate of the wall time that is left
-    peak_mem           bytes that the job has held at most
+    peak_mem           peak memory of the job, in bytes
     """
 
     share: float | None = None

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from srs.errors import ClusterError, SettingsError
 from srs.executors.local import LocalExecutor, available_cores
 
-__all__ = ["Executor", "LocalExecutor", "available_cores", "open_executor"]
+__all__ = ["Executor", "LocalExecutor", "available_cores", "check_executor", "open_executor"]
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -52,22 +52,17 @@ def open_executor(
 
     given       None: threads of this process; an executor: itself; a `distributed.Client`, which
                 stays open; the address of a Dask scheduler; a number of worker processes to
-                start on this machine; or a `srs.executors.jobs.JobCluster`
+                start on this machine; or a `srs.executors.batch_systems.JobCluster`
     threads     threads of this process, or of each worker process that is started
     worker_mem  bytes that one worker process may hold; None: not checked
     tls         folder of ca.pem, cert.pem and key.pem for an address or what is started
     task_timeout  seconds of a task after which its worker is called hung; None: ten times the
                 slowest so far, at least a minute
     """
-    if task_timeout is not None and not task_timeout > 0:
-        raise SettingsError(f"the timeout of a task must be above 0 seconds, not {task_timeout!r}.")
-    if given is None and task_timeout is not None:
-        raise SettingsError("the timeout of a task is for workers: give some, or leave it.")
+    check_executor(given, task_timeout)
     if given is None:
         yield LocalExecutor(threads)
         return
-    if isinstance(given, bool) or (isinstance(given, int) and given < 1):
-        raise SettingsError(f"the number of workers must be at least 1, not {given!r}.")
     if hasattr(given, "map") and hasattr(given, "n_parallel"):
         yield given
         return
@@ -76,8 +71,20 @@ def open_executor(
     except ImportError as error:
         missing = str(error.name).partition(".")[0]
         raise ClusterError(
-            f"workers need Dask, and {missing} is not installed: pip install 'srs[cluster]', "
-            f"or run without workers."
+            f"workers need Dask, and {missing} is not installed: "
+            f"pip install 'srs-select[cluster]', or run without workers."
         ) from None
     with dask.open_dask(given, threads, worker_mem, tls, task_timeout) as executor:
         yield executor
+
+
+def check_executor(given: Any, task_timeout: float | None = None) -> None:
+    """Refuse what `open_executor` can refuse without opening anything."""
+    if task_timeout is not None and not task_timeout > 0:
+        raise SettingsError(f"the timeout of a task must be above 0 seconds, not {task_timeout!r}.")
+    if given is None and task_timeout is not None:
+        raise SettingsError(
+            "the timeout of a task needs workers: give workers, or leave the timeout out."
+        )
+    if isinstance(given, bool) or (isinstance(given, int) and given < 1):
+        raise SettingsError(f"the number of workers must be at least 1, not {given!r}.")

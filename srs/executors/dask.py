@@ -27,8 +27,8 @@ from distributed import Client, Future, KilledWorker, get_worker
 from distributed.comm import CommClosedError
 
 from srs.errors import ClusterError, SettingsError, SRSError
-from srs.executors.forget import TASKS_KEPT, forget_in_scheduler, forget_in_worker, make_span
-from srs.executors.jobs import JobCluster
+from srs.executors.batch_systems import JobCluster
+from srs.executors.dask_memory import TASKS_KEPT, forget_in_scheduler, forget_in_worker, make_span
 from srs.executors.launch import check_limits, connect, open_cluster, open_jobs
 from srs.memory import DEFAULT_MEM, FETCHED_RESULTS, peak_mem
 
@@ -155,9 +155,13 @@ class DaskExecutor:
         healthy = [w for w in self._threads if w not in self._suspects]
         with annotate(span=self._span):
             future = self.client.submit(
-                _apply, function, group, key=f"srs_slab-{uuid4().hex}", pure=False,
+                _apply,
+                function,
+                group,
+                key=f"srs_slab-{uuid4().hex}",
+                pure=False,
                 workers=healthy if self._suspects and healthy else None,
-            )  # fmt: skip
+            )
         future.add_done_callback(lambda _: self._news.set())
         self._n_submitted += 1
         return future
@@ -178,8 +182,8 @@ class DaskExecutor:
             self._n_again += 1
             if flight.n_lost > MAX_LOST:
                 raise ClusterError(
-                    f"a batch was lost with {MAX_LOST} workers, one after the other: look at their "
-                    f"logs; if the system ended them, allow less memory (--memory)."
+                    f"a batch was lost with {MAX_LOST} workers, one after another: check their "
+                    "logs; if the system killed them, allow less memory (--memory)."
                 )
             flight.future.release()  # its answer, should it come, goes nowhere
             flight.future, flight.since = self._submit(function, flight.specs), monotonic()
@@ -270,7 +274,7 @@ class DaskExecutor:
 
     def _suspect(self, workers: Iterable[Iterable[str]]) -> None:
         for worker in {w for some in workers for w in some}:
-            log.warning("worker %s does not answer: others take over what it holds", worker)
+            log.warning("worker %s does not answer: other workers take over its tasks", worker)
             self._suspects.add(worker)
 
     def _refresh(self) -> None:

@@ -11,7 +11,7 @@ import dask
 from distributed import Client, LocalCluster, Security
 
 from srs.errors import ClusterError, SettingsError
-from srs.executors.jobs import LIMIT_FACTOR, JobCluster
+from srs.executors.batch_systems import LIMIT_FACTOR, JobCluster
 from srs.memory import format_bytes
 
 CONNECT_SECONDS = 10
@@ -20,7 +20,7 @@ CONNECT_SECONDS = 10
 LEAST_FACTOR = 1.0 / 0.7
 # What Dask watches itself by takes time, which scheduler, nannies and workers on one machine miss:
 # without tasks 7 % of a core with two workers, 1 % so. Nobody looks at these profiles, and they
-# take memory, too (see `srs.executors.forget`).
+# take memory, too (see `srs.executors.dask_memory`).
 QUIET = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
@@ -35,9 +35,12 @@ def connect(address: str, tls: Path | None = None) -> Client:
     """A client of the scheduler at `address`, such as tcp://10.0.0.1:8786."""
     try:
         return Client(
-            address, timeout=CONNECT_SECONDS, set_as_default=False, name="srs",
+            address,
+            timeout=CONNECT_SECONDS,
+            set_as_default=False,
+            name="srs",
             security=read_security(tls),
-        )  # fmt: skip
+        )
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise ClusterError(f"no scheduler answers at {address}: {error}") from None
 
@@ -82,11 +85,17 @@ def open_cluster(
     limit = 0 if worker_mem is None else int(LIMIT_FACTOR * worker_mem)
     with dask.config.set(QUIET):
         cluster = LocalCluster(
-            n_workers=n_workers, threads_per_worker=threads, processes=True, memory_limit=limit,
-            host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
-            preload=["srs.executors.undisturbed"], security=read_security(tls),
+            n_workers=n_workers,
+            threads_per_worker=threads,
+            processes=True,
+            memory_limit=limit,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+            preload=["srs.executors.ignore_sigint"],
+            security=read_security(tls),
             protocol=None if tls is None else "tls",
-        )  # fmt: skip
+        )
         try:
             with Client(cluster, set_as_default=False) as client:
                 yield client
@@ -99,7 +108,7 @@ def _close(cluster: LocalCluster) -> None:
     try:
         cluster.close()
     except TimeoutError:
-        log.warning("a Dask worker did not end in time; it ends with this process.")
+        log.warning("a Dask worker did not stop in time; it will stop with this process.")
 
 
 def check_limits(client: Client, worker_mem: int | None) -> None:

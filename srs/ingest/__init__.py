@@ -1,4 +1,4 @@
-"""Write feature stores from data: `ingest` is the entry, each kind of source has its module.
+"""Write feature stores from data: `ingest` is the entry, each format has its module.
 
 The entry stands here as a thin door, so that `import srs` costs nothing: what reads data is
 imported when data are read.
@@ -23,10 +23,10 @@ def ingest(
     target: Any = None,
     memory: str | int = "1GB",
     orientation: str = "samples",
-    names: Sequence[str] | None = None,
-    sample_ids: Sequence[str] | None = None,
+    names: Sequence[str] | str | os.PathLike[str] | None = None,
+    sample_ids: Sequence[str] | str | os.PathLike[str] | None = None,
     categorical: Sequence[str | int] = (),
-    task: str | Mapping[str, str] | None = None,
+    target_kind: str | Mapping[str, str] | None = None,
     keep_values: bool | None = None,
     table: Any = None,
     covariates: Sequence[str] = (),
@@ -38,16 +38,15 @@ def ingest(
 ) -> FeatureStore:
     """Write a feature store from a source, and open it.
 
-    source       numpy, zarr or dask array, DataFrame, or a path to .npy, .csv, .tsv, .txt (also
-                 with .gz), .parquet or .zarr
+    source       an array, a DataFrame, or a path to a file or folder: `srs.formats()` lists all
     path         folder of the new store; None: keep it in memory
     target       values, a file of them, a column of the source, or a mapping from names to these
-    memory       what the process may hold, a source in memory aside
+    memory       memory limit of the process, not counting a source in memory
     orientation  "samples" or "features": what a row of the source is
-    names        names of the features, instead of those of the source
-    sample_ids   ids of the samples, instead of those of the source
-    categorical  names or ids of features whose numbers are categories
-    task         "classification" or "regression", by target if a mapping; None: decide by values
+    names        names of the features, or a file with one per line; None: those of the source
+    sample_ids   ids of the samples, or a file with one per line; None: those of the source
+    categorical  names or ids of numeric features to read as categories
+    target_kind  "classes" or "numbers", by target if a mapping; None: decide by values
     keep_values  also store the original values; None: only if the source cannot be read again
     table        table of the samples, joined by sample id: a DataFrame or a .csv, .tsv, .txt or
                  .parquet file; `target` and `covariates` may name its columns. Samples without a
@@ -55,21 +54,34 @@ def ingest(
     covariates   columns of `table` that become features, to be pinned in a run
     dataset      which array of a file with several: "layers/counts" of an AnnData file, a path in
                  an HDF5 file or zarr group, a variable of a MATLAB file
-    mask         NIfTI image whose voxels other than 0 are the features of images
-    id_column    column of the source or of `table` that holds the sample ids, which are no
-                 feature; None: found by its name, as "sample_id"; "": none, only names of rows
+    mask         NIfTI image; its voxels other than 0 are the features
+    id_column    column of the source or of `table` that holds the sample ids and is not a
+                 feature; None: found by its name, e.g. "sample_id"; "": none, only names of rows
     overwrite    replace a feature store at `path`
-    on_progress  called with the number of features done and the number of all
+    on_progress  called with the number of features done and the total number
 
     >>> import numpy as np
     >>> ingest(np.array([[1.0, 5.0], [2.0, 5.5], [3.0, 4.0]]), target=["a", "b", "b"])
     <FeatureStore memory: 2 features x 3 samples>
     """
-    from srs.ingest.writing import write_store
+    from srs.ingest.write import write_store
 
     return write_store(
-        source, path, target=target, memory=memory, orientation=orientation, names=names,
-        sample_ids=sample_ids, categorical=categorical, task=task, keep_values=keep_values,
-        table=table, covariates=covariates, dataset=dataset, mask=mask, id_column=id_column,
-        overwrite=overwrite, on_progress=on_progress,
-    )  # fmt: skip
+        source,
+        path,
+        target=target,
+        memory=memory,
+        orientation=orientation,
+        names=names,
+        sample_ids=sample_ids,
+        categorical=categorical,
+        target_kind=target_kind,
+        keep_values=keep_values,
+        table=table,
+        covariates=covariates,
+        dataset=dataset,
+        mask=mask,
+        id_column=id_column,
+        overwrite=overwrite,
+        on_progress=on_progress,
+    )

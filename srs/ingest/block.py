@@ -1,7 +1,8 @@
 """What a source gives to ingest: column blocks, and the few facts that planning needs.
 
 Covers the border between the kinds of sources and the rest, and which dtypes can be features.
-How a kind is chosen is `srs.ingest.sources`; how blocks become codes is `srs.ingest.writing`.
+How a kind is chosen is `srs.ingest.formats.registry`; how blocks become codes is
+`srs.ingest.write`.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Wanted:
     categorical  names or ids of features whose numbers are categories
     mem          bytes that buffers may take
     folder       where temporary files go
-    dataset      which array of a file with several, as "layers/counts"; None: its own choice
+    dataset      which array of a file with several, e.g. "layers/counts"; None: its own choice
     mask         image whose voxels other than 0 are the features of images; None: all voxels
     id_column    column of a table that holds the sample ids; None: found by its name; "": none
     """
@@ -137,19 +138,12 @@ def value_dtype(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:
     return np.dtype(np.float32 if small else np.float64)
 
 
-def check_orientation(orientation: str) -> None:
-    if orientation not in ("samples", "features"):
-        raise SourceError(
-            f"orientation is {orientation!r}; it must be 'samples' or 'features', what a row is."
-        )
-
-
 def check_features(path: Path, n_found: int, n_features: int) -> None:
     """SourceError if a source that is read again has not the features that a store has of it."""
     if n_found != n_features:
         raise SourceError(
             f"{path} has {n_found} features now and had {n_features} when the store was made, by "
-            f"an earlier version that took other columns for features: ingest again."
+            "an earlier version that used other columns as features: ingest again."
         )
 
 

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from srs.ingest.block import Source
-from srs.ingest.encode import Coded
-from srs.ingest.fields import MANY_NUMBERS, find_odd_text
-from srs.store.layout import MISSING, Target
+from srs.ingest.encode.codes import Coded
+from srs.ingest.readers.fields import MANY_NUMBERS, find_odd_text
+from srs.store.layout import MISSING
+from srs.targets.target import Target
 
 
 class Tally:
@@ -86,12 +87,12 @@ class Tally:
                 "",
             ),
             "mixed": (
-                "taken for categories though nearly all values are numbers",
+                "read as categories although nearly all values are numbers",
                 f", because of {odd!r} in {where}: write NA for what is missing, or declare the "
                 f"feature categorical",
             ),
             "ids": (
-                "like ids, another text or the next number in every sample",
+                "like ids: a different text, or the next number, in every sample",
                 ": name it with --id-column if it is, or leave it out",
             ),
         }

@@ -13,7 +13,7 @@ from srs.errors import MemoryBudgetError
 from srs.ingest.block import Source
 from srs.memory import INTERPRETER_MEM, MB, format_bytes
 from srs.store.layout import chunk_features
-from srs.store.writer import chunk_buffers, holds_codes
+from srs.store.writing_plan import chunk_buffers, holds_codes
 
 PIECE_BYTES = 4 * MB  # values that one thread sorts and encodes at a time
 ENCODE_COPIES = 4  # two threads, each a piece sorted, its codes and masks
@@ -70,8 +70,9 @@ def plan_ingest(source: Source, store_in_memory: bool, allowed_mem: int) -> Inge
         raise MemoryBudgetError(
             f"ingesting {p} features x {n} samples needs {format_bytes(needed)} of memory and "
             f"{format_bytes(allowed_mem)} are allowed: allow more (--memory){advice}.",
-            needed, allowed_mem,
-        )  # fmt: skip
+            needed,
+            allowed_mem,
+        )
     # Freed blocks below the allocator's threshold may stay with the process while the writer
     # sorts, so neither gets all that is left.
     left = allowed_mem - fixed

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from srs.errors import SourceError
-from srs.ingest.arrays import folder_mark
 from srs.ingest.block import Wanted, check_features
-from srs.ingest.join import unpack_samples
-from srs.ingest.sources import open_path
-from srs.ingest.table import read_table
-from srs.ingest.text import read_text_columns
-from srs.store.feature_store import FeatureStore
+from srs.ingest.formats.arrays.in_memory import folder_mark
+from srs.ingest.formats.format import resolve
+from srs.ingest.formats.registry import find_format, open_source
+from srs.ingest.tables.join import unpack_samples
+from srs.ingest.tables.table import read_table
 from srs.store.layout import CATEGORICAL, MISSING, NUMERIC
+from srs.store.reader import FeatureStore
 from srs.store.view import StoreView
-from srs.store.writer import renew_source
+from srs.store.writing_plan import renew_source
 
 READ_MEM = 64 << 20
 
@@ -67,8 +67,8 @@ def _read_source(store: FeatureStore, ids: np.ndarray) -> np.ndarray:
     if not own.all():
         path = _check_file(store, record["table"], "table")
         table = read_table(path, record["table"].get("id_column"))
-        if record["kind"] == "plink":
-            table, _ = table.of_plink(())
+        source = find_format(record["path"]) if "path" in record else None
+        table = table if source is None else table.with_missing(source, ())[0]
         rows = table.rows_of(store.sample_ids)
         for at in np.flatnonzero(~own):
             name = record["covariates"][ids[at] - n_own]
@@ -79,14 +79,21 @@ def _read_source(store: FeatureStore, ids: np.ndarray) -> np.ndarray:
 def _read_own(store: FeatureStore, record: Any, ids: np.ndarray, n_own: int) -> np.ndarray:
     path = _check_file(store, record, "source")
     wanted = Wanted(
-        record["orientation"], tuple(record.get("targets", ())),
-        frozenset(np.flatnonzero(store.kinds == CATEGORICAL).tolist()),
-        READ_MEM, Path(tempfile.gettempdir()), record.get("dataset"),
-        None if record.get("mask") is None else Path(record["mask"]), record.get("id_column"),
-    )  # fmt: skip
-    if record["kind"] == "text" and wanted.orientation == "samples":
-        return read_text_columns(path, wanted, ids, n_own).T
-    with contextlib.closing(open_path(path, wanted)) as source:
+        orientation=record["orientation"],
+        columns=tuple(record.get("targets", ())),
+        categorical=frozenset(np.flatnonzero(store.kinds == CATEGORICAL).tolist()),
+        mem=READ_MEM,
+        folder=Path(tempfile.gettempdir()),
+        dataset=record.get("dataset"),
+        mask=None if record.get("mask") is None else Path(record["mask"]),
+        id_column=record.get("id_column"),
+    )
+    found = find_format(path)
+    if found is not None and found.reread is not None:
+        values = resolve(found.reread)(path, wanted, ids, n_own)
+        if values is not None:
+            return np.asarray(values.T)
+    with contextlib.closing(open_source(path, wanted)) as source:
         check_features(path, source.n_features, n_own)
         return source.read(ids).T
 
@@ -101,8 +108,8 @@ def _check_file(store: FeatureStore, record: Any, what: str) -> Path:
     path = Path(record["path"])
     if not path.exists():
         raise SourceError(
-            f"{store!r} keeps no values and its {what} {path} is gone: put it back, or ingest "
-            f"again with keep_values=True."
+            f"{store!r} keeps no values and its {what} {path} is missing: put it back, or ingest "
+            "again with keep_values=True."
         )
     if not _is_marked(path, record):
         raise SourceError(

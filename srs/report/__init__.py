@@ -1,16 +1,16 @@
 """Render the outcome of a run for people.
 
 `render_html` makes one page that needs nothing else, `render_terminal` a short summary. Both read
-the document that `srs.result` writes as result.json, made by `srs.selection`:
+the document that `srs.results.result` writes as result.json, made by `srs.selection.select`:
 
     settings   every setting of the run
-    data       fingerprint, sizes, target, task, labels, notices of the store
+    data       fingerprint, sizes, target, target_kind, labels, notices of the store
     shape      subspace_size, slab_features, n_probes, n_held_out
     outcome    stop_reason, n_trees, n_passes, relevant, pinned, verdicts, history (relevant
                features against trees), evidence (histograms), prediction; groups of relevant
-               features, ungrouped (how many are in none), minimal (ids that are enough); basis
-               (what the verdicts rest on, see `srs.basis`); sets (rows of tested feature sets,
-               and how many of their members are no features), if any were given
+               features, ungrouped (how many are in none), minimal (ids that are enough); grounds
+               (what the verdicts rest on, see `srs.inference.grounds`); sets (rows of tested
+               feature sets, and how many of their members are no features), if any were given
     measured   seconds, memory, threads, versions: what differs between equal runs
 """
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
-from srs.feature_table import FeatureTable
 from srs.memory import format_bytes
 from srs.report.markup import Cell, Column, data_table, facts, name, prose, section, text
 from srs.report.text import duration, is_paper, number, percent
+
+if TYPE_CHECKING:
+    from srs.results.feature_table import FeatureTable
 
 Document = Mapping[str, Any]
 MAX_LABELS = 20
@@ -30,16 +32,18 @@ def verdicts(document: Document, table: FeatureTable) -> str:
         for verdict, meaning in meanings.items()
     ]
     columns = [
-        Column("verdict", numeric=False), Column("features"), Column("share"),
+        Column("verdict", numeric=False),
+        Column("features"),
+        Column("share"),
         Column("meaning", numeric=False),
-    ]  # fmt: skip
+    ]
     pieces = table.pieces(["n_drawn"])
     undrawn = sum(pc.sum(pc.equal(piece["n_drawn"], 0)).as_py() for piece in pieces)
     note = ""
     if undrawn:
         note = (
-            f"<p>{number(undrawn)} features were never drawn, so nothing is known of them: "
-            f"one whole pass would draw each once.</p>"
+            f"<p>{number(undrawn)} features were never drawn, so nothing is known about them: "
+            "one full pass would draw each feature once.</p>"
         )
     return section(
         "verdicts",
@@ -53,12 +57,12 @@ def _meanings(document: Document) -> dict[str, str]:
     if is_paper(document):
         return {
             "RELEVANT": "beat the probe often enough",
-            "UNDECIDED": "not drawn often enough to tell",
-            "IRRELEVANT": "drawn often enough and did not",
+            "UNDECIDED": "not drawn often enough to decide",
+            "IRRELEVANT": "drawn often enough, and did not beat the probe often enough",
         }
     return {
-        "RELEVANT": "in the list, at the false discovery rate asked for",
-        "UNDECIDED": "some evidence, not enough to promise; pinned and undrawn ones too",
+        "RELEVANT": "in the list, at the requested false discovery rate",
+        "UNDECIDED": "some evidence, but not enough for the list; also pinned and undrawn features",
         "IRRELEVANT": "no more evidence than probes have by chance (p above 0.05)",
     }
 
@@ -69,7 +73,7 @@ def data(document: Document) -> str:
         ("features", number(about["n_features"])),
         ("samples", number(about["n_samples"])),
         ("held-out samples", number(document["shape"]["n_held_out"])),
-        ("target", f"{name(about['target'])} ({text(about['task'])})"),
+        ("target", f"{name(about['target'])} ({text(about['target_kind'])})"),
     ]
     labels = about["labels"]
     if labels:
@@ -81,7 +85,7 @@ def data(document: Document) -> str:
         ("feature store", "in memory" if store is None else f"<code>{text(store)}</code>"),
         ("fingerprint", f"<code>{text(about['fingerprint'])}</code>"),
     ]
-    return section("data", "Data", facts("What the run was given", rows), _notices(document))
+    return section("data", "Data", facts("Input of the run", rows), _notices(document))
 
 
 def _notices(document: Document) -> str:
@@ -96,17 +100,19 @@ def settings(document: Document) -> str:
     shape = document["shape"]
     rows = [(key, _setting(key, value)) for key, value in document["settings"].items()]
     planned = [
-        ("subspace size", f"{number(shape['subspace_size'])} explored features a tree"),
+        ("subspace size", f"{number(shape['subspace_size'])} explored features per tree"),
         ("slab", f"{number(shape['slab_features'])} features read at once"),
-        ("probes", f"{shape['n_probes']} a feature"),
+        ("probes", f"{shape['n_probes']} per feature"),
     ]
     return section(
         "settings",
         "Settings",
-        facts("What memory and data made of them", planned),
-        "<details><summary>All settings</summary>",
-        facts("Settings of the run, by their names in Python", rows),
-        "</details>",
+        *[
+            facts("Values chosen from memory and data", planned),
+            "<details><summary>All settings</summary>",
+            facts("Settings of the run, by their names in Python", rows),
+            "</details>",
+        ],
     )
 
 
@@ -134,8 +140,8 @@ def cost(document: Document) -> str:
         ("threads", number(measured["threads"])),
         ("memory allowed", format_bytes(document["settings"]["allowed_mem"])),
         ("memory projected", format_bytes(measured["projected_mem"])),
-        ("memory at its peak", format_bytes(measured["peak_mem"])),
+        ("peak memory", format_bytes(measured["peak_mem"])),
         ("finished", f"<time>{text(measured['finished_at'])}</time>"),
         ("versions", versions),
     ]
-    return section("measured", "Time, memory, versions", facts("What the run took", rows))
+    return section("measured", "Time, memory, versions", facts("Cost of the run", rows))

@@ -1,15 +1,18 @@
 """Explanations: one section an analysis, each a chart, words, and its numbers.
 
 They are part of the page of the run whose features they explain, or a page of their own. Reads the
-document that `srs.explanation` writes as explain.json and nothing else.
+document that `srs.explain.run` writes as explain.json, and how each analysis is shown from
+`srs.catalogue`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from srs.report import charts
+from srs.catalogue import Analysis, find_analyses
+from srs.report.figures import charts
+from srs.report.figures.plots import shorten
 from srs.report.markup import (
     Cell,
     Column,
@@ -21,76 +24,13 @@ from srs.report.markup import (
     prose,
     section,
 )
-from srs.report.plots import shorten
 from srs.report.style import CSS, SCRIPT
 from srs.report.text import clean_name, count, number, probability
 
 Document = Mapping[str, Any]
 Row = Mapping[str, Any]
+COMMON = ("feature", "part", "value", "error", "null", "p_value", "q_value", "label")
 MAX_BARS, MAX_LINKS, MAX_ROWS, MAX_CONTEXT_FEATURES, MAX_CONTEXT_PLOTS = 40, 60, 1000, 25, 6
-
-TITLES = {
-    "mdi": (
-        "Mean decrease of impurity",
-        "How much the splits of a feature purify the target, as a mean over the trees of a "
-        "forest. Whiskers are two standard errors over trees.",
-    ),
-    "mda": (
-        "Mean decrease of accuracy",
-        "How much worse the forest predicts samples it has not seen when the values of the "
-        "feature are shuffled. Whiskers are two standard errors over trees; a star marks p-values "
-        "below 0.05.",
-    ),
-    "label-permutation": (
-        "Importance against permuted labels",
-        "Bars are the mean decrease of impurity, with two standard errors over trees. Diamonds are "
-        "its mean when the labels are permuted, that is, when nothing matters, with two standard "
-        "deviations. A star marks p-values below 0.05.",
-    ),
-    "conditional-error-rate": (
-        "Conditional error rate",
-        "Features by importance. The p-value of a rank is the chance to take an irrelevant "
-        "feature in when selecting down to it; a star marks those below 0.05.",
-    ),
-    "context": (
-        "Dependence on the context",
-        "How much the context changes what a feature tells of the target. The thin line is what "
-        "chance gives, by permuting the context; a star marks p-values below 0.05. Complementary: "
-        "it tells more in this context; redundant: less; irrelevant: nothing.",
-    ),
-    "vote-shift": (
-        "Vote shift",
-        "Bars are the accuracy that trees lose when the feature is shuffled, with two standard "
-        "errors; p-values are of the test whether their votes change at all. A star marks those "
-        "below 0.05.",
-    ),
-    "one-probe": (
-        "Against one random feature",
-        "The p-value is the share of forests in which a random feature was ranked no lower; "
-        "diamonds are its mean importance. A star marks p-values below 0.05.",
-    ),
-    "per-class": (
-        "Importance by class",
-        "Share of what tells one class from all others, by feature; each class sums to 1, however "
-        "rare it is.",
-    ),
-    "umfi": (
-        "Ultra-marginal importance",
-        "What a feature adds to all others once these tell nothing of it any more. Copies do not "
-        "take importance from one another. Whiskers are two standard errors over repeats.",
-    ),
-    "mci": ("Marginal contribution", "The most that a feature ever adds to a set of others."),
-    "network": ("Network", "Which features tell which: the strongest links. Thicker is stronger."),
-    "connectome": (
-        "Connectome",
-        "Averaged partial correlation: the strongest of the positive pairs. Thicker is stronger.",
-    ),
-    "context-network": (
-        "Links that depend on the context",
-        "Links with p-values below 0.05, one drawing a context: solid where stronger in it, dashed "
-        "where weaker.",
-    ),
-}
 
 UMFI_MDI = "UMFI against MDI"
 
@@ -115,7 +55,7 @@ def explanation_parts(document: Document) -> list[str]:
     analyses = {analysis["name"]: analysis for analysis in document["analyses"]}
     notices = document["data"]["notices"]
     parts = [_section(analysis, notices) for analysis in analyses.values()]
-    titles = {key: TITLES[key][0] for key in analyses}
+    titles = {key: _described(key).title for key in analyses}
     if "umfi" in analyses and "mdi" in analyses:
         parts.append(_umfi_against_mdi(analyses["umfi"]["rows"], analyses["mdi"]["rows"]))
         titles["umfi-mdi"] = UMFI_MDI
@@ -126,24 +66,36 @@ def _contents(document: Document, titles: Mapping[str, str]) -> str:
     data = document["data"]
     about = f"{count(data['n_samples'], 'sample')}, {count(data['n_features'], 'feature')}"
     if data["target"] is not None:
-        about = f"Target “{name(data['target'])}” ({prose(data['task'])}), {prose(about)}"
+        about = f"Target “{name(data['target'])}” ({prose(data['target_kind'])}), {prose(about)}"
     links = "".join(
         f'<li><a href="#{key}">{prose(title)}</a></li>' for key, title in titles.items()
     )
     return section(
-        "explained", "Why they matter", f'<p class="about">{about}</p>',
-        _listed(data["notices"]), f'<ul class="contents">{links}</ul>',
-    )  # fmt: skip
+        "explained",
+        "Why they matter",
+        f'<p class="about">{about}</p>',
+        _listed(data["notices"]),
+        f'<ul class="contents">{links}</ul>',
+    )
+
+
+def _described(key: str) -> Analysis:
+    """The descriptor of an analysis; one of a package that is gone by its name and with bars."""
+    found = find_analyses().get(key)
+    return found or Analysis(name=key, title=key, question="", run="")
 
 
 def _section(analysis: Document, notices: Sequence[str]) -> str:
-    title, meaning = TITLES[analysis["name"]]
+    kind = _described(analysis["name"])
     rows = analysis["rows"]
-    return section(
-        analysis["name"], title, paragraph(meaning), _figures(analysis["name"], rows),
+    parts = (
+        paragraph(kind.section.meaning),
+        CHARTS[kind.section.chart](kind, rows),
         _listed([note for note in analysis["notes"] if note not in notices]),
-        _made_with(analysis["settings"]), _numbers(analysis["name"], title, rows),
-    )  # fmt: skip
+        _made_with(analysis["settings"]),
+        _numbers(kind, rows),
+    )
+    return section(kind.name, kind.title, *parts)
 
 
 def _listed(sentences: Sequence[str]) -> str:
@@ -156,54 +108,47 @@ def _made_with(settings: Document) -> str:
     shown = [
         f"{value:,} {key.removeprefix('n_').replace('_', ' ')}"
         if key.startswith("n_")
-        else f"{key.replace('_', ' ')} {value}"
+        else f"{key.replace('_', ' ')} {str(value).lower() if isinstance(value, bool) else value}"
         for key, value in settings.items()
-        if isinstance(value, (int, str)) and not isinstance(value, bool)
+        if isinstance(value, (int, float, str))
     ]
     words = ", ".join(shown)
     return paragraph(f"{words[0].upper()}{words[1:]}.", "quiet") if shown else ""
 
 
-def _figures(kind: str, rows: Sequence[Row]) -> str:
-    """The charts of an analysis; words where there is nothing to draw."""
-    if kind == "context-network":
-        return _changed_links(rows)
-    if kind == "connectome" and not any(r["value"] > 0 for r in rows):
-        return paragraph("No pair has a positive partial correlation.")
-    return figure(_chart(kind, rows))
-
-
-def _changed_links(rows: Sequence[Row]) -> str:
+def _changed_links(kind: Analysis, rows: Sequence[Row]) -> str:
     """The links that a context changes, a drawing each for the contexts that change most."""
     changed: dict[str, list[Row]] = {}
     for row in sorted((r for r in rows if r["label"]), key=lambda r: r["p_value"]):
         changed.setdefault(row["context"], []).append(row)
     if not changed:
-        return paragraph("No link has a p-value below 0.05 in any context.")
+        return paragraph(kind.section.nothing)
     drawn = []
     for context, some in list(changed.items())[:MAX_CONTEXT_PLOTS]:
-        links = [(r["feature"], r["target"], r["value"], r["label"] == "weaker")
-                 for r in some[:MAX_LINKS]]  # fmt: skip
-        title = f"{TITLES['context-network'][0]}: {context}"
+        links = [
+            (r["feature"], r["target"], r["value"], r["label"] == "weaker")
+            for r in some[:MAX_LINKS]
+        ]
+        title = f"{kind.title}: {context}"
         drawn.append(
             figure(charts.network_plot(links, True, title), f"In the context “{name(context)}”")
         )
     return "".join(drawn)
 
 
-def _chart(kind: str, rows: Sequence[Row]) -> str:
-    title = TITLES[kind][0]
-    if kind == "context":
-        return _contexts(rows, title)
-    if kind == "per-class":
-        return _classes(rows, title)
-    if kind in ("network", "connectome"):
-        n_nodes = len({r["feature"] for r in rows} | {r["part"] for r in rows})
-        shown = rows[: min(MAX_LINKS, max(10, 2 * n_nodes))]
-        links = [(r["feature"], r["part"], r["value"], False) for r in shown if r["value"] > 0]
-        return charts.network_plot(links, kind == "network", title)
+def _links(kind: Analysis, rows: Sequence[Row]) -> str:
+    """The strongest links, as arrows or as lines; words where there is nothing to draw."""
+    if kind.section.nothing and not any(r["value"] > 0 for r in rows):
+        return paragraph(kind.section.nothing)
+    n_nodes = len({r["feature"] for r in rows} | {r["part"] for r in rows})
+    shown = rows[: min(MAX_LINKS, max(10, 2 * n_nodes))]
+    links = [(r["feature"], r["part"], r["value"], False) for r in shown if r["value"] > 0]
+    return figure(charts.network_plot(links, kind.section.chart == "links", kind.title))
+
+
+def _bars(kind: Analysis, rows: Sequence[Row]) -> str:
     best = sorted(rows, key=lambda r: -(r["value"] or 0.0))[:MAX_BARS]
-    return charts.error_bars([_bar(r) for r in best], title)
+    return figure(charts.error_bars([_bar(r) for r in best], kind.title))
 
 
 def _bar(row: Row) -> charts.Bar:
@@ -213,11 +158,17 @@ def _bar(row: Row) -> charts.Bar:
     if row["label"] not in (None, "significant", "independent"):
         note += f" {row['label']}"
     return charts.Bar(
-        row["feature"], row["value"] or 0.0, row["error"], row["null"], row.get("null_spread"), note
+        name=row["feature"],
+        value=row["value"] or 0.0,
+        error=row["error"],
+        null=row["null"],
+        spread=row.get("null_spread"),
+        note=note,
     )
 
 
-def _contexts(rows: Sequence[Row], title: str) -> str:
+def _groups(kind: Analysis, rows: Sequence[Row]) -> str:
+    """A group of bars a feature, one for each part, the smallest p-values first."""
     parts = list(dict.fromkeys(r["part"] for r in rows))
     by_feature: dict[str, dict[str, Row]] = {}
     for row in rows:
@@ -227,16 +178,26 @@ def _contexts(rows: Sequence[Row], title: str) -> str:
         (feature, [_bar(by_feature[feature][part]) for part in parts])
         for feature in order[:MAX_CONTEXT_FEATURES]
     ]
-    return charts.grouped_bars(groups, parts, title)
+    return figure(charts.grouped_bars(groups, parts, kind.title))
 
 
-def _classes(rows: Sequence[Row], title: str) -> str:
+def _heat_map(kind: Analysis, rows: Sequence[Row]) -> str:
     classes = list(dict.fromkeys(r["part"] for r in rows))
     values = {(r["feature"], r["part"]): r["value"] or 0.0 for r in rows}
     features = dict.fromkeys(r["feature"] for r in rows)
     best = sorted(features, key=lambda f: -max(values[f, c] for c in classes))[:MAX_BARS]
     table = [[values[feature, c] for c in classes] for feature in best]
-    return charts.heat_map(best, classes, table, title)
+    return figure(charts.heat_map(best, classes, table, kind.title))
+
+
+CHARTS: Mapping[str, Callable[[Analysis, Sequence[Row]], str]] = {
+    "bars": _bars,
+    "groups": _groups,
+    "heat-map": _heat_map,
+    "links": _links,
+    "pairs": _links,
+    "changed-links": _changed_links,
+}
 
 
 def _umfi_against_mdi(umfi: Sequence[Row], mdi: Sequence[Row]) -> str:
@@ -246,20 +207,28 @@ def _umfi_against_mdi(umfi: Sequence[Row], mdi: Sequence[Row]) -> str:
     columns = [Column("feature", numeric=False), Column("mdi"), Column("umfi")]
     table = data_table(f"{UMFI_MDI}: {count(len(rows), 'row')}", columns, cells, interactive=True)
     return section(
-        "umfi-mdi", UMFI_MDI,
-        paragraph("High in UMFI and low in MDI: features that share what they tell with others, "
-                  "among which MDI is divided."),
-        figure(charts.labelled_points(rows, "mean decrease of impurity",
-                                      "ultra-marginal importance", UMFI_MDI)),
+        "umfi-mdi",
+        UMFI_MDI,
+        paragraph(
+            "High in UMFI and low in MDI: features that share information with others. MDI is "
+            "divided among such features."
+        ),
+        figure(
+            charts.labelled_points(
+                rows, "mean decrease of impurity", "ultra-marginal importance", UMFI_MDI
+            )
+        ),
         f"<details><summary>The numbers</summary>{table}</details>",
-    )  # fmt: skip
+    )
 
 
-def _numbers(kind: str, title: str, rows: Sequence[Row]) -> str:
+def _numbers(kind: Analysis, rows: Sequence[Row]) -> str:
     """The table behind a chart, one click away."""
     if not rows:
         return ""
-    keys = [key for key in rows[0] if any(row[key] is not None for row in rows)]
+    title = kind.title
+    shown_keys = (*COMMON, *kind.section.columns) if kind.section.columns else tuple(rows[0])
+    keys = [k for k in rows[0] if k in shown_keys and any(row[k] is not None for row in rows)]
     texts = {key for key in keys if any(isinstance(row[key], str) for row in rows)}
     columns = [Column(key, numeric=key not in texts) for key in keys]
     cells = [[_cell(key, row[key]) for key in keys] for row in rows[:MAX_ROWS]]
@@ -267,7 +236,7 @@ def _numbers(kind: str, title: str, rows: Sequence[Row]) -> str:
     caption = f"{title}: {count(len(rows), 'row')}"
     if shown < len(rows):
         caption = f"{title}: the first {shown:,} of {len(rows):,} rows"
-    link = f'<p>All rows: <a href="{kind}.parquet">{kind}.parquet</a>.</p>'
+    link = f'<p>All rows: <a href="{kind.name}.parquet">{kind.name}.parquet</a>.</p>'
     table = data_table(caption, columns, cells, interactive=True)
     return f"<details><summary>The numbers</summary>{link}{table}</details>"
 
@@ -286,9 +255,8 @@ def summarise_explanation(document: Document) -> str:
     """A few lines an analysis for the terminal: its strongest rows."""
     lines = [headline(document), *document["data"]["notices"]]
     for analysis in document["analyses"]:
-        title, _ = TITLES[analysis["name"]]
         rows = sorted(analysis["rows"], key=_strength)[:5]
-        lines.append(f"\n{title}")
+        lines.append(f"\n{_described(analysis['name']).title}")
         for row in rows:
             names = [clean_name(row[key]) for key in ("feature", "part") if row[key] is not None]
             short = [shorten(text, 40 if len(names) == 1 else 24) for text in names]

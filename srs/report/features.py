@@ -7,13 +7,12 @@ found is in the document.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from srs.feature_table import FeatureTable
-from srs.report import plots
+from srs.report.figures import plots
 from srs.report.markup import (
     Cell,
     Column,
@@ -27,6 +26,9 @@ from srs.report.markup import (
 )
 from srs.report.text import count, is_paper, n_relevant, number, percent, probability, stopped
 
+if TYPE_CHECKING:
+    from srs.results.feature_table import FeatureTable
+
 Document = Mapping[str, Any]
 MAX_ROWS = 500
 MAX_BARS = 30
@@ -34,13 +36,13 @@ MAX_CANDIDATES = 10
 
 _NAME = Column("feature", numeric=False)
 _ID = Column("id", "the column of the source, counted from 0")
-_P = Column("p", "chance that a feature without any information shows as much evidence")
-_Q = Column("q", "false discovery rate at which the feature would just be in the list")
+_P = Column("p", "probability that an irrelevant feature shows at least as much evidence")
+_Q = Column("q", "smallest false discovery rate at which the feature is in the list")
 _LOST = Column("lost", "share of draws in which the random probe was not beaten (no p-value)")
 _IMPORTANCE = Column("importance", "mean impurity decrease over all trees of the run")
-_EFFECT = Column("effect", "impurity decrease a draw, less what probes get by chance")
+_EFFECT = Column("effect", "impurity decrease per draw, minus what probes get by chance")
 _DRAWN = Column("drawn", "trees in which the feature was explored")
-_USED = Column("used", "those among them in which it made a split")
+_USED = Column("used", "explored trees in which it made a split")
 
 
 def relevant_features(document: Document, table: FeatureTable) -> str:
@@ -51,20 +53,22 @@ def relevant_features(document: Document, table: FeatureTable) -> str:
     rows = sorted(relevant, key=lambda r: (r["q_value"], r["p_value"], -r["importance"]))[:MAX_ROWS]
     columns = _columns(is_paper(document), _annotations(document))
     shown = len(rows)
-    caption = "Relevant features, the surest first"
+    caption = "Relevant features, the most certain first"
     if shown < found:
-        caption = f"The {shown:,} surest of {found:,} relevant features"
+        caption = f"The {shown:,} most certain of {found:,} relevant features"
     more = (
-        '<p>All features with their numbers are in <a href="features.parquet">features.parquet</a>'
-        " beside this page.</p>"
+        "<p>All features with their numbers are in <a "
+        'href="features.parquet">features.parquet</a> next to this page.</p>'
     )
     return section(
         "features",
         "Relevant features",
-        data_table(caption, columns, [_cells(r, columns) for r in rows], interactive=True),
-        more,
-        glossary(columns),
-        _importance_bars(relevant),
+        *[
+            data_table(caption, columns, [_cells(r, columns) for r in rows], interactive=True),
+            more,
+            glossary(columns),
+            _importance_bars(relevant),
+        ],
     )
 
 
@@ -76,7 +80,7 @@ def _columns(paper: bool, annotations: Sequence[Column], decided: bool = True) -
 def _annotations(document: Document) -> list[Column]:
     """What the source said of features beside their names."""
     names = document["data"].get("annotations", ())
-    return [Column(name, f"{name} of the feature, as the source says") for name in names]
+    return [Column(name, f"{name} of the feature, from the source") for name in names]
 
 
 def _nearest(table: FeatureTable) -> list[dict[str, Any]]:
@@ -128,14 +132,14 @@ def _nothing(document: Document, table: FeatureTable) -> str:
     else:
         meaning = (
             "No feature showed more evidence than its probes do by chance, at this false "
-            "discovery rate. That is an answer, not an error: the list is empty because nothing "
-            "could be promised. It does not prove that no feature matters; effects may be too "
-            "small for this number of samples."
+            "discovery rate. This is a result, not an error: no feature could be listed at this "
+            "rate. It does not prove that no feature matters; effects may be too small for this "
+            "number of samples."
         )
     tries = [
         "Check the target: is it the right column, in the order of the samples?",
-        "Look at the nearest features below; more samples are the surest way to tell them apart.",
-        "Grow more trees (--max-passes, --max-trees, --max-seconds), above all if the run "
+        "Look at the nearest features below; more samples are the best way to decide about them.",
+        "Grow more trees (--max-passes, --max-trees, --max-seconds), in particular if the run "
         f"ended at a limit. {stopped(document)}",
     ]
     if paper:
@@ -147,15 +151,17 @@ def _nothing(document: Document, table: FeatureTable) -> str:
     return section(
         "features",
         "Nothing was found",
-        paragraph(meaning),
-        f"<p>What can be tried:</p><ul>{ways}</ul>",
-        data_table(
-            "The nearest features: not findings, only where to look first",
-            columns,
-            [_cells(row, columns) for row in _nearest(table)],
-            interactive=False,
-        ),
-        glossary(columns),
+        *[
+            paragraph(meaning),
+            f"<p>What you can try:</p><ul>{ways}</ul>",
+            data_table(
+                "The nearest features: not findings, only candidates to check first",
+                columns,
+                [_cells(row, columns) for row in _nearest(table)],
+                interactive=False,
+            ),
+            glossary(columns),
+        ],
     )
 
 
@@ -171,8 +177,8 @@ def pinned_features(document: Document) -> str:
         "pinned",
         "Pinned features",
         paragraph(
-            "These were in every subspace by request, so that relevance is relevance beside "
-            "them. They get no verdict of their own."
+            "These were in every subspace on request: other features are relevant only if they "
+            "add information to them. They do not get a verdict."
         ),
         data_table(
             caption, columns, [_cells(row, columns) for row in pinned[:MAX_ROWS]], interactive=False

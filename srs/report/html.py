@@ -7,19 +7,21 @@ Its parts come from `overview`, `signals`, `features`, `sets`, `explained`, `pre
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from srs.feature_table import FeatureTable
 from srs.report import background, features, overview
-from srs.report.basis import basis
-from srs.report.charts import CHART_CSS
 from srs.report.explained import explanation_parts
+from srs.report.figures.charts import CHART_CSS
+from srs.report.grounds import grounds
 from srs.report.markup import page
 from srs.report.prediction import prediction
 from srs.report.sets import sets
 from srs.report.signals import signals
 from srs.report.style import CSS, SCRIPT
 from srs.report.text import headline
+
+if TYPE_CHECKING:
+    from srs.results.feature_table import FeatureTable
 
 
 def render_html(
@@ -28,7 +30,7 @@ def render_html(
     """The report of a run.
 
     document     what result.json holds, see `srs.report`
-    table        one row a feature, see `srs.result.Result`
+    table        one row a feature, see `srs.results.result.Result`
     explanation  what explain.json holds, if the run was explained
     """
     parts = [
@@ -41,7 +43,7 @@ def render_html(
         overview.evidence(document),
         prediction(document),
         background.verdicts(document, table),
-        basis(document),
+        grounds(document),
         background.data(document),
         background.settings(document),
         background.cost(document),

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from srs.evidence.registry import evidence_kinds
 from srs.memory import format_bytes
-from srs.report import plots
+from srs.report.figures import plots
 from srs.report.markup import figure, name, paragraph, prose, section, text
-from srs.report.text import (
-    EVIDENCE_MEANING,
-    count,
-    duration,
-    headline,
-    number,
-    promise,
-    stopped,
-)
+from srs.report.text import count, duration, headline, number, promise, stopped
 
 Document = Mapping[str, Any]
 MAX_POINTS = 500
@@ -38,7 +31,7 @@ def hero(document: Document) -> str:
         f"<span>{prose(note)}</span></dd></div>"
         for label, value, note in cards
     )
-    about = f"Target “{name(data['target'])}” ({text(data['task'])}), "
+    about = f"Target “{name(data['target'])}” ({text(data['target_kind'])}), "
     about += f"{count(data['n_samples'], 'sample')}"
     return (
         f'<header>\n<p class="eyebrow">Sequential Random Subspace</p>\n'
@@ -76,9 +69,9 @@ def convergence(document: Document) -> str:
         "convergence",
         "How the list grew",
         paragraph(
-            f"Relevant features against trees grown. The number has been "
-            f"{number(line[-1][1])} from tree {number(settled)} on. A line that is flat at its "
-            f"end says that more trees would hardly add features."
+            f"Relevant features against trees grown. The number has been {number(line[-1][1])} "
+            f"from tree {number(settled)} on. A flat line at the end means that more trees would "
+            "hardly add features."
         ),
         figure(plots.step_line(line, x, y, title)),
     )
@@ -106,9 +99,10 @@ def evidence(document: Document) -> str:
             "a probe, a shuffled copy" if n_probes == 1 else f"{n_probes} probes, shuffled copies"
         )
         how = (
-            f"Every feature has {noun} of itself that cannot be relevant. What probes "
-            f"reach is chance; features far to the right of all probes stand out. Probe counts "
-            f"are divided by {n_probes}, so that both shapes count as many columns."
+            f"Every feature has {noun} of itself that cannot be relevant. The values of probes "
+            "are due to chance; features far to the right of all probes stand out. Probe counts "
+            f"are divided by {n_probes}, so that both histograms count the same number of "
+            "columns."
         )
     else:
         how = (
@@ -132,7 +126,8 @@ def _evidence_plot(kind: str, histogram: Mapping[str, Any]) -> str:
     key = '<span class="key"><i class="filled"></i> features</span>'
     if histogram["n_probes"]:
         key += ' <span class="key"><i class="outlined"></i> probes</span>'
-    meaning = EVIDENCE_MEANING.get(kind, "")
+    known = evidence_kinds().get(kind)  # a result may be of a kind that is not installed here
+    meaning = "" if known is None else known.sees
     plot = plots.histogram(histogram["edges"], histogram["features"], probes, kind, title)
     return figure(plot, f"<strong>{text(kind)}</strong>: {prose(meaning)}. {prose(said)}<br>{key}")
 

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from srs.report import plots
+from srs.report.figures import plots
 from srs.report.markup import Cell, Column, data_table, paragraph, section, text
 from srs.report.text import count, number, percent
+from srs.targets.registry import target_kinds
 
 MAX_CLASSES = 12  # most classes that get a confusion table
 MAX_POINTS = 400
@@ -21,10 +22,11 @@ def prediction(document: Mapping[str, Any]) -> str:
         return ""
     labels = document["data"]["labels"]
     body = _classes(rows, labels) if labels else _numbers(rows)
+    body += _measures(rows, document["data"]["target_kind"])
     note = paragraph(
-        "Predictions are the mean over all trees of the run, and most features that those trees "
-        "saw are not relevant. A model of the relevant features alone will often do better: "
-        "read this as a check that there is something to learn, not as the best that can be had.",
+        "Predictions are the mean over all trees of the run, and most features in those trees "
+        "are not relevant. A model of the relevant features alone will often do better: read "
+        "this as a check that there is something to learn, not as the best possible accuracy.",
         "note",
     )
     return section("prediction", "Prediction of held-out samples", *body, note)
@@ -45,13 +47,22 @@ def r_squared(rows: Sequence[Mapping[str, Any]]) -> float | None:
     return 1.0 - left / total
 
 
+def _measures(rows: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
+    """Figures that the kind of the target adds, if it is installed here."""
+    known = target_kinds().get(kind)
+    if known is None or known.measures is None:
+        return []
+    figures = [f"{name} {value:.3g}" for name, value in known.measures(rows).items()]
+    return [paragraph(f"Of these samples: {', '.join(figures)}.")]
+
+
 def _classes(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> list[str]:
     pairs = Counter((row["truth"], row["prediction"]) for row in rows)
     truths = Counter(row["truth"] for row in rows)
     guess = max(truths.values()) / len(rows)
     said = paragraph(
         f"Accuracy {percent(accuracy(rows))} on {count(len(rows), 'held-out sample')}; always "
-        f"naming the most frequent class would reach {percent(guess)}."
+        f"predicting the most frequent class would reach {percent(guess)}."
     )
     if len(labels) > MAX_CLASSES:
         return [said]
@@ -60,7 +71,7 @@ def _classes(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> list[s
         [Cell(text(truth)), *(Cell(number(pairs[truth, label])) for label in labels)]
         for truth in labels
     ]
-    caption = "Held-out samples by their class (rows) and the predicted one (columns)"
+    caption = "Held-out samples by true class (rows) and predicted class (columns)"
     return [said, data_table(caption, columns, body, interactive=False)]
 
 

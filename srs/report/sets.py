@@ -14,8 +14,8 @@ MAX_ROWS = 200
 _COLUMNS = (
     Column("set", "as given", numeric=False),
     Column("verdict", "of the set as a whole", numeric=False),
-    Column("p", "chance of such evidence if no member told of the target"),
-    Column("q", "false discovery rate at which the set would just be relevant"),
+    Column("p", "probability of such evidence if no member is associated with the target"),
+    Column("q", "smallest false discovery rate at which the set is relevant"),
     Column("features", "members of the set"),
     Column("relevant", "members that are relevant by themselves"),
 )
@@ -26,23 +26,28 @@ def sets(document: Document) -> str:
     if tested is None:
         return ""
     rows = sorted(tested["rows"], key=lambda row: (row["q_value"], row["p_value"]))
-    caption = count(len(rows), "feature set") + ", the surest first"
+    caption = count(len(rows), "feature set") + ", the most certain first"
     if len(rows) > MAX_ROWS:
-        caption = f"The {MAX_ROWS} surest of {len(rows):,} feature sets"
+        caption = f"The {MAX_ROWS} most certain of {len(rows):,} feature sets"
     unknown = tested["unknown_features"]
     return section(
         "sets",
         "Feature sets",
-        paragraph(
-            f"{sets_found(document)}. A set is relevant if its members together tell more of the "
-            f"target than their probes do, whether one of them does so or many a little. It says "
-            f"nothing of how the set compares with features outside of it."
-        ),
-        paragraph(f"{count(unknown, 'member')} of sets are no features of these data.")
-        if unknown
-        else "",
-        data_table(caption, _COLUMNS, [_cells(row) for row in rows[:MAX_ROWS]], interactive=False),
-        glossary(_COLUMNS),
+        *[
+            paragraph(
+                f"{sets_found(document)}. A set is relevant if its members together carry more "
+                "information about the target than their probes do, whether one member carries "
+                "much or many carry a little. The test does not compare the set with features "
+                "outside it."
+            ),
+            paragraph(f"{count(unknown, 'member')} of the sets are not features of the data.")
+            if unknown
+            else "",
+            data_table(
+                caption, _COLUMNS, [_cells(row) for row in rows[:MAX_ROWS]], interactive=False
+            ),
+            glossary(_COLUMNS),
+        ],
     )
 
 

@@ -14,7 +14,11 @@ MAX_NAMES = 20
 
 _COLUMNS = (
     Column("representative", "the most important feature of the group", numeric=False),
-    Column("stand-ins", "features that tell nearly the same, the important first", numeric=False),
+    Column(
+        "stand-ins",
+        "features that carry nearly the same information, the most important first",
+        numeric=False,
+    ),
     Column("features", "how many features the group has"),
     Column("importance", "of the representative: mean impurity decrease over all trees"),
     Column("enough", "whether it is among the few that predict nearly as well as all", False),
@@ -44,18 +48,21 @@ def signals(document: Document) -> str:
     return section(
         "signals",
         "Signals",
-        paragraph(f"{grouped(document)}."),
-        paragraph(
-            "Features of a group tell nearly the same: each is closely associated with the "
-            "representative, and their difference does not tell more of the target than they do. "
-            "Which one is the cause, if any, data like these cannot say. Features that matter only "
-            "together are no stand-ins and are in different groups. Those marked as enough "
-            "keep 95 % of what the best set of representatives explains, on samples that the "
-            "trees had not seen; the others are relevant too, but add little beside them."
-        ),
-        _left_out(outcome.get("ungrouped", 0)),
-        data_table(caption, _COLUMNS, rows, interactive=False),
-        glossary(_COLUMNS),
+        *[
+            paragraph(f"{grouped(document)}."),
+            paragraph(
+                "Features of a group carry nearly the same information: each is closely "
+                "associated with the representative, and their difference does not carry more "
+                "information about the target than they do. These data cannot show which one is "
+                "the cause, if any. Features that matter only together are in different groups. "
+                "Those marked as enough keep 95 % of what the best set of representatives "
+                "explains, on samples that the trees had not seen; the others are also "
+                "relevant, but add little to them."
+            ),
+            _left_out(outcome.get("ungrouped", 0)),
+            data_table(caption, _COLUMNS, rows, interactive=False),
+            glossary(_COLUMNS),
+        ],
     )
 
 

@@ -68,8 +68,8 @@ def _features(document: Mapping[str, Any]) -> list[str]:
     if not relevant:
         return [
             _wrap(
-                "Nothing could be told apart from chance. The report shows the nearest features "
-                "and what can be tried."
+                "No feature could be distinguished from chance. The report shows the nearest "
+                "features and what you can try."
             )
         ]
     best = sorted(relevant, key=lambda row: (row["q_value"], row["p_value"], -row["importance"]))
@@ -91,9 +91,13 @@ def _row(row: Mapping[str, Any], paper: bool) -> list[str]:
         else [probability(row["p_value"]), probability(row["q_value"])]
     )
     return [
-        name, str(row["feature_id"]), *tests, number(row["importance"]),
-        number(row["n_drawn"]), number(row["n_used"]),
-    ]  # fmt: skip
+        name,
+        str(row["feature_id"]),
+        *tests,
+        number(row["importance"]),
+        number(row["n_drawn"]),
+        number(row["n_used"]),
+    ]
 
 
 def _align(lines: Sequence[Sequence[str]]) -> list[str]:

@@ -7,13 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 MAX_NAME = 160  # characters of a name that are shown; a source may hold names of any length
-EVIDENCE_MEANING = {
-    "used": "the impurity decrease of the splits that the feature made, as a mean over its draws "
-    "(mean decrease of impurity)",
-    "screened": "what the feature would have gained at large nodes, also where another one was "
-    "chosen, as a mean over its draws",
-    "peak": "the largest gain that the feature offered at any node of any tree",
-}
 
 
 def clean_name(name: str) -> str:
@@ -132,16 +125,16 @@ def promise(document: Mapping[str, Any]) -> str:
     settings = document["settings"]
     if is_paper(document):
         return (
-            f"Paper mode: a feature is relevant if it was drawn more than "
+            "Paper mode: a feature is relevant if it was drawn more than "
             f"{settings['probe_draws']} times and beat the random probe in at least "
-            f"{percent(settings['probe_share'])} of its draws. This rule promises no rate of "
-            f"false discoveries."
+            f"{percent(settings['probe_share'])} of its draws. This rule does not control the "
+            "false discovery rate."
         )
     rate = percent(settings["fdr"])
     return (
         f"At a false discovery rate of {settings['fdr']:g}: the expected share of false features "
-        f"in the list is at most {rate}; and either at most three quarters of a false feature are "
-        f"expected in all, or the share itself is at most {rate} with 95 % confidence."
+        f"in the list is at most {rate}. In addition, either the expected number of false "
+        f"features is at most 0.75, or the share itself is at most {rate} with 95 % confidence."
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from srs.store.layout import MAX_LEVELS, MISSING
-from srs.tree.random import mix64
+from srs.trees.random import mix64
 
 
 @dataclass(frozen=True)

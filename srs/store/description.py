@@ -2,17 +2,64 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 import numpy as np
 
 from srs.store.layout import KIND_NAMES, code_bytes
+from srs.targets.registry import kind_like
 
 if TYPE_CHECKING:
-    from srs.store.feature_store import FeatureStore
+    from srs.store.reader import FeatureStore
 
 
-def describe_store(store: FeatureStore) -> dict[str, Any]:
+class TargetDescription(TypedDict):
+    """One target of a store. Its kind may add other keys, e.g. min and max.
+
+    name     name of the target
+    kind     what kind of target it is, e.g. "classes" or "numbers"
+    classes  number of samples of each class; absent if it has none
+    """
+
+    name: str
+    kind: str
+    classes: NotRequired[dict[str, int]]
+
+
+class StoreDescription(TypedDict):
+    """What a feature store holds: `srs info --json` and `srs ingest --json`.
+
+    path            where it is; null: in memory
+    n_features      number of features
+    n_samples       number of samples
+    bytes           bytes of its codes
+    code_bits       bits of a code on disk: 8 or 2
+    kinds           number of features of each kind
+    any_missing     whether any value is missing
+    targets         its targets, the default one first
+    chunk_features  features in one chunk of codes
+    fingerprint     hash of the data; equal fingerprints, equal data
+    source          where the data came from, as far as it can be read again
+    notices         one sentence for each oddity that ingest accepted
+    srs_version     version that wrote the store
+    """
+
+    path: str | None
+    n_features: int
+    n_samples: int
+    bytes: int
+    code_bits: int
+    kinds: dict[str, int]
+    any_missing: bool
+    targets: list[TargetDescription]
+    chunk_features: int
+    fingerprint: str
+    source: dict[str, Any]
+    notices: list[str]
+    srs_version: str
+
+
+def describe_store(store: FeatureStore) -> StoreDescription:
     """Sizes, kinds, targets, fingerprint and notices of a store."""
     counts = np.bincount(store.kinds, minlength=len(KIND_NAMES)).tolist()
     manifest = store.manifest
@@ -33,13 +80,11 @@ def describe_store(store: FeatureStore) -> dict[str, Any]:
     }
 
 
-def _describe_target(store: FeatureStore, name: str) -> dict[str, Any]:
+def _describe_target(store: FeatureStore, name: str) -> TargetDescription:
     target = store.target(name)
-    about: dict[str, Any] = {"name": name, "task": target.task}
-    if target.labels:
-        counts = np.bincount(target.values, minlength=len(target.labels)).tolist()
-        return about | {"classes": dict(zip(target.labels, counts, strict=True))}
-    values = target.values
-    return about | {
-        "min": float(values.min()), "mean": float(values.mean()), "max": float(values.max()),
-    }  # fmt: skip
+    told: dict[str, Any] = {
+        "name": name,
+        "kind": target.kind,
+        **kind_like(target).describe(target),
+    }
+    return cast(TargetDescription, told)

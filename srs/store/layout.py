@@ -34,7 +34,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -50,27 +50,7 @@ NUMERIC, ORDINAL, CATEGORICAL = 0, 1, 2
 KIND_NAMES = ("numeric", "ordinal", "categorical")
 
 TILE = 64  # features of a tile: one cache line a sample
-CHUNK_BYTES = 1 << 20  # measured by benchmarks/store_chunks.py, see DESIGN.md
-
-
-@dataclass(frozen=True)
-class Target:
-    """One target of a feature store.
-
-    name    as given at ingest
-    task    "classification" or "regression"
-    values  int32 class codes (n_samples,), or float64 values
-    labels  label of each class code; empty for regression
-    """
-
-    name: str
-    task: str
-    values: np.ndarray
-    labels: tuple[str, ...] = ()
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.labels)
+CHUNK_BYTES = 1 << 20  # measured by benchmarks/store_chunks.py
 
 
 @dataclass(frozen=True)
@@ -85,22 +65,44 @@ class Annotation:
     labels: tuple[str, ...] = ()
 
 
+class TargetAttributes(TypedDict):
+    """Attributes of the array `targets/NAME`.
+
+    task    what kind of target it is, e.g. "classification" or "regression"
+    labels  label of each class code; empty for numbers
+    """
+
+    task: str
+    labels: list[str]
+
+
+class AnnotationAttributes(TypedDict):
+    """Attributes of the array `annotations/NAME`.
+
+    labels  label of each number; empty where the numbers say it themselves
+    """
+
+    labels: list[str]
+
+
 @dataclass(frozen=True)
 class Manifest:
     """The attribute "srs" of the group; written last, so a store without it was never finished.
 
-    n_features      number of features
-    n_samples       number of samples
-    chunk_features  features in one chunk of `codes`
-    fingerprint     hash of codes, kinds, names, sample ids, labels and targets (hexadecimal)
-    targets         names of the targets, the default one first
-    any_missing     whether any code is MISSING
-    any_categorical whether any feature is categorical with more than two levels
-    code_bits       bits of a code on disk: 8, or 2 where nearly no feature has more than 4 codes,
-                    the missing one included
-    source          where the data came from, as far as it can be read again
-    notices         one sentence for each oddity that ingest accepted
-    srs_version     version that wrote the store
+    n_features       number of features
+    n_samples        number of samples
+    chunk_features   features in one chunk of `codes`
+    fingerprint      hash of codes, kinds, names, sample ids, labels and targets (hexadecimal)
+    targets          names of the targets, the default one first
+    any_missing      whether any code is MISSING
+    any_categorical  whether any feature is categorical with more than two levels
+    code_bits        bits of a code on disk: 8, or 2 if nearly no feature has more than 4 codes,
+                     the missing one included
+    source           where the data came from, as far as it can be read again
+    notices          one sentence for each oddity that ingest accepted
+    srs_version      version that wrote the store
+    format           says that this is a feature store
+    schema_version   version of this schema
     """
 
     n_features: int

@@ -42,14 +42,14 @@ class RemoteObjects:
         parts = urlsplit(url)
         if parts.username or parts.password or parts.query or parts.fragment:
             raise InputError(
-                f"the address of a store ({parts.scheme}://{parts.hostname}/...) must not hold "
-                f"credentials or options: put them into the environment."
+                f"the address of a store ({parts.scheme}://{parts.hostname}/...) must not "
+                "contain credentials or options: set them in the environment."
             )
         try:
             from obstore.store import from_url
         except ImportError:
             raise InputError(
-                f"{url} needs obstore: pip install 'srs[objects]', or use a local store."
+                f"{url} needs obstore: pip install 'srs-select[objects]', or use a local store."
             ) from None
         url = url.rstrip("/")
         try:

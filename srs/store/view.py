@@ -19,9 +19,10 @@ from numba import njit
 
 from srs.errors import InputError
 from srs.store import layout
-from srs.store.feature_store import FeatureStore
-from srs.store.layout import MISSING, TILE, Annotation, Target
+from srs.store.layout import MISSING, TILE, Annotation
 from srs.store.name_index import NameIndex
+from srs.store.reader import FeatureStore
+from srs.targets.target import Target
 
 
 @njit(nogil=True, cache=True)
@@ -94,10 +95,12 @@ class StoreView(FeatureStore):
             digest.update(part.encode() + packed.astype(np.int64).tobytes())
         n_samples, n_features = len(samples), len(features)
         manifest = replace(
-            base.manifest, n_samples=n_samples, n_features=n_features,
+            base.manifest,
+            n_samples=n_samples,
+            n_features=n_features,
             chunk_features=layout.chunk_features(n_samples, n_features),
             fingerprint=digest.hexdigest(),
-        )  # fmt: skip
+        )
         super().__init__(base._group, base.path, manifest, base._objects)
 
     def _part(self, samples: np.ndarray, ids: np.ndarray) -> FeatureStore:
@@ -163,8 +166,10 @@ class StoreView(FeatureStore):
         return self.base.labels(int(self._features[feature_id]))
 
     def annotations(self) -> dict[str, Annotation]:
-        return {name: replace(one, values=one.values[self._features])
-                for name, one in self.base.annotations().items()}  # fmt: skip
+        return {
+            name: replace(one, values=one.values[self._features])
+            for name, one in self.base.annotations().items()
+        }
 
     def find_groups(self, features: Sequence[str | int]) -> list[list[int]]:
         """Feature ids of the view, of names or of ids of the store."""
@@ -174,7 +179,7 @@ class StoreView(FeatureStore):
             inside = self._features[np.minimum(at, self.n_features - 1)] == ids
             groups.append(at[inside].tolist())
             if not groups[-1]:
-                raise InputError(f"the feature {feature!r} is not among those that were chosen.")
+                raise InputError(f"the feature {feature!r} is not among the chosen features.")
         return groups
 
     def read_chunk(self, chunk: int, out: np.ndarray) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -25,21 +24,22 @@ import google_crc32c
 import numpy as np
 import zarr
 from numba import njit
-from zarr.codecs import BytesCodec, Crc32cCodec
 from zarr.storage import MemoryStore
 
 from srs.errors import StoreError
 from srs.store import layout
 from srs.store.content import Content
-from srs.store.layout import CATEGORICAL, MISSING, Annotation, Manifest, Target
+from srs.store.layout import CATEGORICAL, MISSING, Annotation, Manifest
 from srs.store.packing import tile_rows
 from srs.store.spill import CodeSpill
-from srs.tree.random import mix64
+from srs.store.writing_plan import chunk_buffers, count_buckets, refuse_existing
+from srs.store.zarr_arrays import Buffer, as_buffer, create_codes, write_array, write_strings
+from srs.targets.registry import stored_kind
+from srs.targets.target import Target
+from srs.trees.random import mix64
 
-Buffer = bytes | memoryview
 Rows = list[tuple[np.ndarray, np.ndarray]]  # arrays of rows, and which of them
 LAST_CODE = 3  # largest that two bits hold; one less beside missing values
-SMALL_CHUNK = 4 << 20  # of these two are made and written at a time, of larger ones one
 
 
 @njit(nogil=True, cache=True)
@@ -68,46 +68,6 @@ def _turn_rows(rows, tiles):  # type: ignore[no-untyped-def]
         for i in range(tiles.shape[1]):
             for f in range(layout.TILE):
                 tiles[at, i, f] = rows[layout.TILE * at + f, i]
-
-
-def refuse_existing(path: Path | None, overwrite: bool) -> None:
-    """StoreError if something is at `path` that may not be replaced."""
-    if path is None or not path.exists():
-        return
-    if not overwrite:
-        raise StoreError(
-            f"{path} exists already: choose another path, or overwrite it "
-            f"(overwrite=True, --overwrite)."
-        )
-    try:
-        attributes = json.loads((path / "zarr.json").read_text())["attributes"]
-        is_store = attributes["srs"]["format"] == layout.FORMAT
-    except (OSError, ValueError, LookupError, TypeError):
-        is_store = False
-    if not is_store:
-        raise StoreError(f"{path} is not a feature store and is not overwritten.")
-
-
-def chunk_buffers(n_samples: int, n_features: int) -> int:
-    """Chunks of bytes, or four packed ones, that are held while they are made and written."""
-    return 4 if n_samples * layout.chunk_features(n_samples, n_features) <= SMALL_CHUNK else 2
-
-
-def count_buckets(n_samples: int, n_features: int, memory: int) -> int:
-    """Into how many buckets codes go before they are sorted."""
-    return max(1, -(-n_features * n_samples // max(1 << 20, memory // 4)))
-
-
-def holds_codes(n_samples: int, n_features: int, memory: int) -> bool:
-    """Whether the writer keeps the codes in memory, before it sorts them."""
-    return count_buckets(n_samples, n_features, memory) == 1
-
-
-def renew_source(path: Path, changes: Mapping[str, Any]) -> None:
-    """Put changes into what a store says of its source; codes and fingerprint stay."""
-    attributes = zarr.open_group(path, mode="r+").attrs
-    manifest: Any = attributes["srs"]
-    attributes["srs"] = {**manifest, "source": {**manifest["source"], **changes}}
 
 
 class StoreWriter:
@@ -234,17 +194,22 @@ class StoreWriter:
         after: list[Buffer] = []
         for name, strings in (("names", names), ("samples", sample_ids)):
             if strings is not None:
-                before += _write_strings(self._group, name, strings)
+                before += write_strings(self._group, name, strings)
         for target in targets:
-            array = _write_array(self._group, f"targets/{target.name}", target.values)
-            array.attrs.update({"task": target.task, "labels": list(target.labels)})
-            after.append(repr((target.name, target.task, target.labels)).encode())
-            after.append(_buffer(target.values))
+            array = write_array(self._group, f"targets/{target.name}", target.values)
+            attributes: layout.TargetAttributes = {
+                "task": stored_kind(target.kind),
+                "labels": list(target.labels),
+            }
+            array.attrs.update(**attributes)
+            after.append(repr((target.name, stored_kind(target.kind), target.labels)).encode())
+            after.append(as_buffer(target.values))
         for name, annotation in annotations.items():
-            array = _write_array(self._group, f"annotations/{name}", annotation.values)
-            array.attrs["labels"] = list(annotation.labels)
+            array = write_array(self._group, f"annotations/{name}", annotation.values)
+            about: layout.AnnotationAttributes = {"labels": list(annotation.labels)}
+            array.attrs.update(**about)
             after.append(repr((name, annotation.labels)).encode())
-            after.append(_buffer(annotation.values))
+            after.append(as_buffer(annotation.values))
         return before, after
 
     def finish(
@@ -267,14 +232,22 @@ class StoreWriter:
         feature_id = self._write_codes(width)
         before, after = self._described.result()
         fingerprint = self._digest(kinds[feature_id], (*before, *found.result(), *after))
-        _write_array(self._group, "feature_id", feature_id)
+        write_array(self._group, "feature_id", feature_id)
         if values is not None:
             self._write_values(values)
         manifest = Manifest(
-            self.n_features, self.n_samples, width, fingerprint, self._target_names,
-            self.any_missing, bool(((kinds == CATEGORICAL) & (n_levels > 2)).any()),
-            self.code_bits, source, tuple(notices), srs_version,
-        )  # fmt: skip
+            n_features=self.n_features,
+            n_samples=self.n_samples,
+            chunk_features=width,
+            fingerprint=fingerprint,
+            targets=self._target_names,
+            any_missing=self.any_missing,
+            any_categorical=bool(((kinds == CATEGORICAL) & (n_levels > 2)).any()),
+            code_bits=self.code_bits,
+            source=source,
+            notices=tuple(notices),
+            srs_version=srs_version,
+        )
         self._group.attrs["srs"] = manifest.to_json()
         return self._root if self._folder is None else self._move(self._folder / "store")
 
@@ -282,16 +255,16 @@ class StoreWriter:
         self, kinds: np.ndarray, n_levels: np.ndarray, labels: Mapping[int, Sequence[str]]
     ) -> list[Buffer]:
         """Write what coding found; what the digest takes of it."""
-        _write_array(self._group, "kind", kinds.astype(np.uint8))
-        _write_array(self._group, "n_levels", n_levels.astype(np.uint8))
-        _write_array(self._group, "top_share", self._top_shares)
+        write_array(self._group, "kind", kinds.astype(np.uint8))
+        write_array(self._group, "n_levels", n_levels.astype(np.uint8))
+        write_array(self._group, "top_share", self._top_shares)
         if not labels:
             return []
         label_ids, texts = layout.pack_labels(labels)
-        parts = _write_strings(self._group, "labels", texts)
+        parts = write_strings(self._group, "labels", texts)
         ids = np.array(label_ids, np.int64)
-        _write_array(self._group, "labels/feature_id", ids)
-        return [*parts, _buffer(ids)]
+        write_array(self._group, "labels/feature_id", ids)
+        return [*parts, as_buffer(ids)]
 
     def _digest(self, kinds: np.ndarray, parts: Iterable[Buffer]) -> str:
         """The fingerprint: of the hashes of all features and their kinds, in the order of places,
@@ -306,7 +279,7 @@ class StoreWriter:
 
     def _write_codes(self, width: int) -> np.ndarray:
         depth = layout.TILE * self.code_bits // 8
-        codes = _create_codes(self._group, self.n_features, self.n_samples, width, depth)
+        codes = create_codes(self._group, self.n_features, self.n_samples, width, depth)
         if self._folder is not None:
             (self._folder / "store" / "codes" / "c").mkdir()
         feature_id = np.empty(self.n_features, np.int64)
@@ -326,7 +299,7 @@ class StoreWriter:
         if n_written != self.n_features:
             raise StoreError(f"{n_written} of {self.n_features} features were written.")
         if fours.any() and self._spill.packed:
-            _write_array(self._group, "four_levels", np.packbits(fours))
+            write_array(self._group, "four_levels", np.packbits(fours))
         if self._spill.wide:
             self._write_wide(feature_id)
         return feature_id
@@ -336,8 +309,8 @@ class StoreWriter:
         wide = self._spill.wide
         places = np.flatnonzero(np.isin(feature_id, list(wide)))
         codes = np.stack([wide[int(i)] for i in feature_id[places]])
-        _write_array(self._group, "wide/place", places)
-        _write_array(self._group, "wide/codes", codes)
+        write_array(self._group, "wide/place", places)
+        write_array(self._group, "wide/codes", codes)
 
     def _write_rows(self, codes: zarr.Array[Any], first: int, width: int, rows: Rows) -> None:
         """Write rows as chunks of so many features, from the first one on; what is left over in
@@ -387,9 +360,11 @@ class StoreWriter:
             if array is None:
                 width = max(1, layout.chunk_features(self.n_samples, self.n_features) // 8)
                 array = self._group.create_array(
-                    "values", shape=(self.n_features, self.n_samples),
-                    chunks=(width, self.n_samples), dtype=part.dtype,
-                )  # fmt: skip
+                    "values",
+                    shape=(self.n_features, self.n_samples),
+                    chunks=(width, self.n_samples),
+                    dtype=part.dtype,
+                )
             array[int(ids[0]) : int(ids[-1]) + 1] = part
 
     def _move(self, finished: Path) -> Path:
@@ -414,37 +389,3 @@ class StoreWriter:
     def __exit__(self, *exc: object) -> None:
         with contextlib.suppress(OSError):
             self.close()
-
-
-def _create_codes(
-    group: zarr.Group, n_features: int, n_samples: int, width: int, depth: int
-) -> zarr.Array[Any]:
-    return group.create_array(
-        "codes",
-        shape=(layout.count_tiles(n_features), n_samples, depth),
-        chunks=(width // layout.TILE, n_samples, depth),
-        dtype="uint8",
-        fill_value=MISSING,
-        serializer=BytesCodec(),
-        compressors=[Crc32cCodec()],
-    )
-
-
-def _write_array(group: zarr.Group, name: str, data: np.ndarray) -> zarr.Array[Any]:
-    chunks = tuple(max(1, min(n, 1 << 20)) for n in data.shape)
-    array = group.create_array(name, shape=data.shape, chunks=chunks, dtype=data.dtype)
-    array[...] = data
-    return array
-
-
-def _write_strings(group: zarr.Group, name: str, strings: Sequence[str]) -> list[Buffer]:
-    """Write strings; what the digest takes of them."""
-    data, offsets = layout.pack_strings(strings)
-    _write_array(group, f"{name}/data", data)
-    _write_array(group, f"{name}/offsets", offsets)
-    return [name.encode(), _buffer(offsets), _buffer(data)]
-
-
-def _buffer(values: np.ndarray) -> memoryview:
-    """The bytes of an array, without a copy."""
-    return np.ascontiguousarray(values).view(np.uint8).data

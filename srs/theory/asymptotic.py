@@ -194,8 +194,8 @@ def _check_nodes(table: _Table) -> None:
     boxes = math.prod(m * (m + 1) // 2 for m in levels)
     if min(boxes, 1 << len(table.shares)) > MAX_NODES:
         raise InputError(
-            f"Binary trees on this table may have {boxes:.3g} distinct nodes, "
-            f"more than the {MAX_NODES} that are followed: use fewer features or levels."
+            f"Binary trees on this table may have {boxes:.3g} distinct nodes, more than the "
+            f"maximum of {MAX_NODES}: use fewer features or levels."
         )
 
 

@@ -3,7 +3,7 @@
 Covers the importances of Sutera et al., "Context-dependent feature analysis with random forests"
 (2016), on a known discrete distribution: classes with entropy in bits, or a numeric target with
 variance. The context is no feature of the trees. Forests of finite size are
-`srs.importance.context`.
+`srs.explain.analyses.context`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ContextImportances:
 
     @property
     def table(self) -> pa.Table:
-        """One row a feature and context, named as in `srs.importance.context`."""
+        """One row a feature and context, named as in `srs.explain.analyses.context`."""
         import pyarrow as pa  # here, because planning a run needs this package and no tables
 
         k, p = self.absolute.shape
@@ -77,17 +77,12 @@ class ContextImportances:
     def labels(self) -> list[list[str]]:
         """A word for each context and feature, by Theorem 3."""
         return [
-            [
-                characterise(*values)
-                for values in zip(absolute, signed, self.imp, strict=True)
-            ]
+            [characterise(*values) for values in zip(absolute, signed, self.imp, strict=True)]
             for absolute, signed in zip(self.absolute, self.signed, strict=True)
-        ]  # fmt: skip
+        ]
 
 
-def characterise(
-    absolute: float, signed: float, imp: float, tolerance: float = TOLERANCE
-) -> str:  # fmt: skip
+def characterise(absolute: float, signed: float, imp: float, tolerance: float = TOLERANCE) -> str:
     """What the context does to a feature (Definitions 2 to 4, by Theorem 3).
 
     >>> characterise(0.0, 0.0, 1.0), characterise(0.4, -0.4, 0.1), characterise(0.1, 0.1, 0.2)
@@ -172,7 +167,15 @@ def asymptotic_context(
                 absolute[k, m] += weight * np.abs(difference).sum()
                 signed[k, m] += weight * difference.sum()
     names = names or tuple(f"f{m}" for m in range(p))
-    return ContextImportances(contexts, imp, given, absolute, signed, overall, names)
+    return ContextImportances(
+        contexts=contexts,
+        imp=imp,
+        given=given,
+        absolute=absolute,
+        signed=signed,
+        overall=overall,
+        names=names,
+    )
 
 
 def _parse(
@@ -190,15 +193,17 @@ def _parse(
         )
     w = np.ones(len(X)) if weights is None else np.asarray(weights, np.float64)
     if w.shape != (len(X),) or not np.isfinite(w).all() or (w < 0).any() or not w.any():
-        raise InputError("weights must be one finite number a sample, not negative, not all zero.")
+        raise InputError(
+            "weights must be one finite number per sample, not negative, not all zero."
+        )
     kept = w > 0
     X, y, context, w = X[kept], y[kept], context[kept], w[kept] / w.sum()
     codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in X.T])
     contexts, c = np.unique(context, return_inverse=True)
     if len(contexts) < 2:
         raise InputError(
-            f"the context has one value only ({contexts[0]!s}), and nothing can depend on it: give "
-            f"one with two values or more."
+            f"the context has only one value ({contexts[0]!s}), so nothing can depend on it: "
+            "give a context with at least two values."
         )
     return codes.astype(np.int64), y, c, w, tuple(contexts.tolist())
 

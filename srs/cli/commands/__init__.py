@@ -1,0 +1,1 @@
+"""The commands of `srs`, one file each; what they share is `srs.cli`."""

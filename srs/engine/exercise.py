@@ -1,0 +1,41 @@
+"""Call every kernel of a run with the types that runs use: `python -m srs.engine.exercise`.
+
+Nothing imports it: it is the program of the process that compiles (`srs.trees.compiling`).
+"""
+
+from __future__ import annotations
+
+import tempfile
+
+import numpy as np
+
+from srs.engine.context import make_context
+from srs.engine.loop import Run
+from srs.executors import LocalExecutor
+from srs.ingest import ingest
+from srs.settings import Settings
+from srs.store import FeatureStore
+
+
+def _run(store: FeatureStore, **settings: object) -> None:
+    Run(make_context(store, Settings(**settings)), LocalExecutor(1)).run()  # type: ignore[arg-type]
+
+
+def call_all() -> None:
+    """Call every kernel once: classes and numbers, missing values and categories, held-out samples,
+    both modes, bytes and two bits."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 12))
+    X[3, 2] = np.nan
+    X[:, 0] = np.arange(40) % 5
+    y = (X[:, 1] > 0).astype(int)
+    targets = {"c": y, "n": X[:, 1]}
+    with tempfile.TemporaryDirectory() as folder:
+        store = ingest(X, folder + "/s.zarr", target=targets, categorical=[0])
+        _run(store, max_trees=4, holdout=0.2)
+        _run(store, max_trees=4, mode="paper", target="n")
+    _run(ingest((X > 0.5) * 1.0, target=y), max_trees=4)
+
+
+if __name__ == "__main__":
+    call_all()

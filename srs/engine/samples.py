@@ -1,0 +1,312 @@
+"""Samples of a run: which of them trees see, how much each counts, and how probes permute them.
+
+Without confounders, subjects and weights all samples are alike. What these columns are is read
+from the store, where they stand beside the target: a worker makes the same of them as the run.
+
+A *confounder* is what samples and target may share for a reason of no interest: batch, sex,
+ancestry. Two things are done about it. Probes are permuted within strata, samples that are equal
+in all confounders: a feature that tells of the target only through the confounders then has
+probes that do so, too, and is no better than they are. And the target is made independent of the
+stratum, by weights or by taking off its mean, so that such features and probes have no more
+evidence than others and do not drown what matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from srs import seeds
+from srs.engine.permutations import draw_permutations
+from srs.errors import InputError, SettingsError
+from srs.settings import Settings
+from srs.store import FeatureStore
+from srs.targets.learning import tree_target
+from srs.targets.registry import target_kind
+from srs.targets.target import Target
+from srs.trees import TreeTarget
+
+NUMERIC_CLASSES = 10  # strata that a numeric confounder is cut into, at most
+CLASS_SAMPLES = 30  # and samples of each of these, at least
+MIN_SHARED = 0.9  # share of the samples whose whole number others have, too, where it is not cut
+MIN_SEEN = 0.1  # share of the training samples that must have a weight
+MIN_MOVED = 0.5  # share of the training samples that probes must move
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of a run.
+
+    train         int32: samples that trees see
+    held_out      int32: samples that get predictions only
+    permutations  int32 (n_roles, n_samples): row g makes role g of a feature
+    target        what trees learn, with weights
+    subjects      int (n_samples,): samples of a subject are drawn together; None: each is its own
+    strata       int (n_samples,): samples equal in all confounders; None: no confounders
+    offsets       float64 (n_samples,): what was taken off a numeric target; None: nothing
+    """
+
+    train: np.ndarray
+    held_out: np.ndarray
+    permutations: np.ndarray
+    target: TreeTarget
+    subjects: np.ndarray | None = None
+    strata: np.ndarray | None = None
+    offsets: np.ndarray | None = None
+
+
+def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Samples:
+    """The samples of a run of a store."""
+    target = store.target(settings.target)
+    subjects = None if settings.subjects is None else levels_of(store, settings.subjects)
+    strata = _strata(store, settings)
+    train, held_out = _split(store.n_samples, settings, subjects)
+    weights = _given_weights(store, settings)
+    offsets = None
+    values = target_kind(target.kind).learned(target)
+    if not target.has_classes:
+        if settings.class_weight is not None:
+            raise SettingsError(f"class_weight is for classes, and {target.name!r} is a number.")
+        if strata is not None:
+            offsets = _stratum_means(values, weights, strata, train)
+    else:
+        if strata is not None:
+            weights = weights * overlap_weights(values, weights, strata, train)
+        if settings.class_weight is not None:
+            weights = weights * _balance(values, weights, train)
+    learned = tree_target(target, offsets)
+    train = _seen(train, weights, target, strata)
+    if strata is None and subjects is None:
+        permutations = seeds.probe_permutations(
+            settings.seed, n_roles, store.n_samples, (train, held_out)
+        )
+    else:
+        permutations, train = _permutations(
+            settings.seed,
+            n_roles,
+            n_samples=store.n_samples,
+            train=train,
+            held_out=held_out,
+            strata=strata,
+            subjects=subjects,
+        )
+    if (weights[train] != weights[train[0]]).any():
+        # What is not seen must not decide how finely weights are told apart.
+        unseen = np.setdiff1d(np.arange(store.n_samples), train)
+        weights[unseen] = weights[train].mean()
+        learned = learned.weigh(weights)
+        if len(learned.weights):
+            train = train[learned.weights[train] > 0]
+    return Samples(
+        train=train,
+        held_out=held_out,
+        permutations=permutations,
+        target=learned,
+        subjects=subjects,
+        strata=strata,
+        offsets=offsets,
+    )
+
+
+def sample_column(store: FeatureStore, name: str) -> Target:
+    """What the store keeps of its samples beside the target: a confounder, subjects, weights."""
+    if name not in store.target_names:
+        raise InputError(
+            f"there is no sample column {name!r}; the store has {', '.join(store.target_names)}: "
+            f"ingest again with --sample-column {name} (a feature cannot be used for this)."
+        )
+    return store.target(name)
+
+
+def levels_of(store: FeatureStore, name: str) -> np.ndarray:
+    """The column `name` of a store as numbers of its levels, int64 from 0 on."""
+    values = np.unique(sample_column(store, name).values, return_inverse=True)[1]
+    return np.asarray(values, np.int64)
+
+
+def _strata(store: FeatureStore, settings: Settings) -> np.ndarray | None:
+    """Which samples are equal in all confounders."""
+    if not settings.confounders:
+        return None
+    columns = [_classes_of(sample_column(store, name)) for name in settings.confounders]
+    joined = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1]
+    return np.asarray(joined, np.int64).reshape(-1)
+
+
+def _classes_of(column: Target) -> np.ndarray:
+    """A confounder as classes. Whole numbers that nearly all samples share with others stay as
+    they are: they may be names of plates or pairs. Other numbers are cut into equal classes."""
+    if column.has_classes:
+        return column.values
+    if _repeats(column):
+        return np.unique(column.values, return_inverse=True)[1]
+    n_classes = _count_classes(column)
+    edges = np.quantile(column.values, np.arange(1, n_classes) / n_classes)
+    return np.searchsorted(edges, column.values, side="right")
+
+
+def _repeats(column: Target) -> bool:
+    if (column.values != np.floor(column.values)).any():
+        return False
+    counts = np.unique(column.values, return_counts=True)[1]
+    return bool(counts[counts > 1].sum() >= MIN_SHARED * len(column.values))
+
+
+def _count_classes(column: Target) -> int:
+    return max(2, min(NUMERIC_CLASSES, len(column.values) // CLASS_SAMPLES))
+
+
+def confounder_notices(store: FeatureStore, settings: Settings) -> list[str]:
+    """How numeric confounders were taken, one sentence each."""
+    notices = []
+    for name in settings.confounders:
+        column = sample_column(store, name)
+        if column.has_classes:
+            continue
+        if _repeats(column):
+            n_levels = len(np.unique(column.values))
+            notices.append(
+                f"the confounder {name!r} is used as it is: {n_levels} whole numbers that "
+                "samples share."
+            )
+        else:
+            notices.append(
+                f"the confounder {name!r} is a number and was cut into {_count_classes(column)} "
+                "bins of equal size; if its numbers are labels, ingest it as text."
+            )
+    return notices
+
+
+def _split(
+    n_samples: int, settings: Settings, subjects: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Samples to learn from, and samples to hold out: whole subjects."""
+    n_held_out = round(settings.holdout * n_samples)
+    rng = seeds.make_rng(settings.seed, seeds.HOLDOUT)
+    if subjects is None:
+        order = rng.permutation(n_samples)
+    else:
+        order = np.argsort(rng.permutation(int(subjects.max()) + 1)[subjects], kind="stable")
+        while 0 < n_held_out < n_samples and (
+            subjects[order[n_held_out]] == subjects[order[n_held_out - 1]]
+        ):
+            n_held_out += 1
+    held_out = np.sort(order[:n_held_out]).astype(np.int32)
+    return np.sort(order[n_held_out:]).astype(np.int32), held_out
+
+
+def _given_weights(store: FeatureStore, settings: Settings) -> np.ndarray:
+    if settings.sample_weight is None:
+        return np.ones(store.n_samples)
+    column = sample_column(store, settings.sample_weight)
+    weights = column.values.astype(np.float64)
+    if column.has_classes:  # few whole numbers were taken for classes
+        try:
+            weights = np.array([float(label) for label in column.labels])[column.values]
+        except ValueError:
+            raise InputError(f"the weights {column.name!r} are not numbers.") from None
+    if weights.min() < 0:
+        raise InputError(f"the weights {column.name!r} must not be negative.")
+    return weights
+
+
+def _masses(
+    classes: np.ndarray, weights: np.ndarray, strata: np.ndarray, train: np.ndarray
+) -> np.ndarray:
+    """Summed weights of the training samples by stratum and class."""
+    masses = np.zeros((int(strata.max()) + 1, int(classes.max()) + 1))
+    np.add.at(masses, (strata[train], classes[train]), weights[train])
+    return masses
+
+
+def overlap_weights(
+    classes: np.ndarray, weights: np.ndarray, strata: np.ndarray, train: np.ndarray
+) -> np.ndarray:
+    """Factors that make classes independent of strata, each at most 1.
+
+    In a stratum all classes get the same mass, and a stratum counts by what it can tell: with
+    shares e of its classes, a sample of class k gets (1 / e_k) / sum(1 / e). These are the overlap
+    weights of Li, Morgan and Zaslavsky (2018), which unlike inverse probabilities have no large
+    values. A stratum of a single class tells nothing and gets 0. Where a stratum lacks one of more
+    than two classes, the others are balanced.
+
+    >>> y, c = np.array([0, 0, 0, 1, 0, 1, 1, 1]), np.array([0, 0, 0, 0, 1, 1, 1, 2])
+    >>> overlap_weights(y, np.ones(8), c, np.arange(8)).round(2).tolist()
+    [0.25, 0.25, 0.25, 0.75, 0.67, 0.33, 0.33, 0.0]
+    """
+    masses = _masses(classes, weights, strata, train)
+    inverse = np.divide(1.0, masses, out=np.zeros_like(masses), where=masses > 0)
+    inverse[(masses > 0).sum(axis=1) < 2] = 0.0
+    total = inverse.sum(axis=1, keepdims=True)
+    factors = np.divide(inverse, total, out=np.zeros_like(inverse), where=total > 0)
+    found: np.ndarray = factors[strata, classes]
+    return found
+
+
+def _balance(classes: np.ndarray, weights: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """Factors that give all classes the same mass."""
+    mass = np.bincount(classes[train], weights=weights[train], minlength=int(classes.max()) + 1)
+    present = mass > 0
+    factors = np.divide(mass.sum() / present.sum(), mass, out=np.zeros_like(mass), where=present)
+    found: np.ndarray = factors[classes]
+    return found
+
+
+def _stratum_means(
+    values: np.ndarray, weights: np.ndarray, strata: np.ndarray, train: np.ndarray
+) -> np.ndarray:
+    """The mean target of each sample's stratum among the training samples (of all, if none)."""
+    n_strata = int(strata.max()) + 1
+    mass = np.bincount(strata[train], weights=weights[train], minlength=n_strata)
+    sums = np.bincount(strata[train], weights=(weights * values)[train], minlength=n_strata)
+    means = np.full(n_strata, sums.sum() / max(mass.sum(), 1e-300))
+    np.divide(sums, mass, out=means, where=mass > 0)
+    found: np.ndarray = means[strata]
+    return found
+
+
+def _seen(
+    train: np.ndarray, weights: np.ndarray, target: Target, strata: np.ndarray | None
+) -> np.ndarray:
+    """The training samples that count."""
+    seen: np.ndarray = train[weights[train] > 0]
+    if len(seen) >= MIN_SEEN * len(train) and len(seen):
+        return seen
+    if strata is None:
+        raise InputError(
+            f"{len(seen)} of {len(train)} training samples have a weight above 0, which is too "
+            "few to learn from."
+        )
+    raise InputError(
+        f"the confounders predict the target {target.name!r} almost completely: the target is "
+        f"constant within strata for all but {len(seen)} of {len(train)} training samples, so no "
+        "feature can add information. Use fewer or coarser confounders."
+    )
+
+
+def _permutations(
+    seed: int,
+    n_roles: int,
+    n_samples: int,
+    train: np.ndarray,
+    held_out: np.ndarray,
+    strata: np.ndarray | None,
+    subjects: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Permutations within strata, of whole subjects, and the training samples that are left."""
+    within = np.zeros(n_samples, np.int64) if strata is None else strata
+    found = draw_permutations(seed, n_roles, (train, held_out), within, subjects)
+    train = np.setdiff1d(train, found.left_out).astype(np.int32)
+    moved = (found.permutations[:, train] != train).any(axis=0).sum()
+    if n_roles > 1 and moved < MIN_MOVED * len(train):
+        alike = " and ".join(
+            (["are equal in all confounders"] if strata is not None else [])
+            + (["belong to subjects of about as many samples"] if subjects is not None else [])
+        )
+        raise SettingsError(
+            f"probes can be made of {int(moved)} of {len(train)} training samples only: the "
+            f"others have no other samples that {alike}. Use fewer or coarser confounders, or "
+            "give subjects equal numbers of samples."
+        )
+    return found.permutations, train

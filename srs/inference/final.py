@@ -1,0 +1,106 @@
+"""The final decision of a run: a verdict on every feature, and the grounds for it.
+
+It stays within the memory of the loop (`srs.engine.memory.coordinator_mem`): what has been looked
+at is given up before the next is made. So the evidence is used up by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from srs.evidence.arrays import Evidence
+from srs.evidence.histogram import Histogram
+from srs.evidence.used import USED
+from srs.inference.combine import combined_p_values
+from srs.inference.decide import Verdict, find_drawn, judge
+from srs.inference.grounds import Grounds, describe_grounds
+from srs.inference.knockoff import knockoff_plus
+from srs.inference.paper import decide_paper
+from srs.settings import Settings
+
+
+@dataclass(frozen=True)
+class FinalDecision:
+    """What was found.
+
+    numbers     by place: p_value, q_value, verdict, importance, effect, n_drawn, n_used
+    grounds     what verdicts rest on, see `srs.inference.grounds`
+    histograms  for each kind of evidence, how many features and probes have how much of it
+    """
+
+    numbers: dict[str, np.ndarray]
+    grounds: Grounds
+    histograms: dict[str, Histogram]
+
+    @property
+    def relevant(self) -> np.ndarray:
+        """Places of the relevant features, ascending."""
+        return np.flatnonzero(self.numbers["verdict"] == Verdict.RELEVANT)
+
+
+def decide_all(
+    evidence: Evidence,
+    settings: Settings,
+    *,
+    feature_classes: np.ndarray,
+    pinned: np.ndarray,
+    relevant: np.ndarray,
+    n_trees: int,
+) -> FinalDecision:
+    """Decide on all features; the arrays of `evidence` are used up.
+
+    feature_classes  by place, see `srs.inference.feature_classes`
+    pinned           places that get no verdict of their own
+    relevant         places of the relevant set, which in paper mode never shrinks
+    n_trees          trees that were grown
+    """
+    histograms = evidence.histograms(settings.evidence)
+    if settings.mode == "paper":
+        numbers, grounds = _decide_paper(evidence, settings, relevant)
+    else:
+        numbers, grounds = _decide(evidence, settings, feature_classes, pinned)
+    numbers["effect"] = _effect(evidence)
+    evidence.release(USED.name)
+    numbers["importance"] = evidence.release("importance") / np.float32(max(n_trees, 1))
+    numbers["n_drawn"], numbers["n_used"] = evidence.release("n_drawn"), evidence.release("n_used")
+    return FinalDecision(numbers, grounds, histograms)
+
+
+def _decide(
+    evidence: Evidence, settings: Settings, feature_classes: np.ndarray, pinned: np.ndarray
+) -> tuple[dict[str, np.ndarray], Grounds]:
+    kinds, fdr = settings.evidence, settings.fdr
+    # First, while there is room: it is the other rule's opinion, or what is decided by.
+    knockoffs = knockoff_plus(evidence, kinds, fdr, feature_classes)
+    drawn = find_drawn(evidence, pinned)
+    p_value, tails, weights = combined_p_values(evidence, kinds, feature_classes, drawn, fdr)
+    for kind in evidence.by_kind:
+        if kind != USED.name:
+            evidence.release(kind)
+    by_knockoffs = settings.rule == "knockoff"
+    q_value, verdict = judge(p_value, drawn, fdr, knockoffs if by_knockoffs else None)
+    listed = verdict == Verdict.RELEVANT
+    other = q_value <= fdr if by_knockoffs else knockoffs
+    numbers = {"p_value": p_value, "q_value": q_value, "verdict": verdict}
+    return numbers, describe_grounds(settings, tails, weights, listed, other)
+
+
+def _decide_paper(
+    evidence: Evidence, settings: Settings, relevant: np.ndarray
+) -> tuple[dict[str, np.ndarray], Grounds]:
+    decided = decide_paper(evidence, settings.probe_draws, settings.probe_share)
+    decided.verdict[relevant] = Verdict.RELEVANT
+    numbers = {"p_value": decided.p_value, "q_value": decided.q_value, "verdict": decided.verdict}
+    return numbers, {"rule": "paper", "kinds": [], "second_opinion": None}
+
+
+def _effect(evidence: Evidence) -> np.ndarray:
+    """float32 by place: decrease a draw, less what probes get on average."""
+    probes = evidence.statistic(USED.name, slice(1, None))
+    mean = probes.mean() if len(probes) else np.float32(0.0)
+    del probes
+    effect: np.ndarray = evidence.statistic(USED.name, slice(0, 1))[0]
+    effect -= mean
+    return effect

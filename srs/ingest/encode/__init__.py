@@ -1,0 +1,1 @@
+"""Values to codes: order, levels, transposition, sparse values."""

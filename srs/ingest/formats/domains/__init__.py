@@ -1,0 +1,1 @@
+"""Formats of a field of science: AnnData, PLINK, VCF Zarr, NIfTI."""

@@ -1,0 +1,1 @@
+"""Sources that are tables: text, ARFF, libsvm, Parquet, Arrow, data frames."""

@@ -1,0 +1,1 @@
+"""What comes with the samples: their ids, tables to join, targets and covariates."""

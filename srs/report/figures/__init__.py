@@ -1,0 +1,1 @@
+"""Charts and plots of the page as inline SVG."""

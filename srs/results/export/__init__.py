@@ -1,0 +1,39 @@
+"""Write what a run selected in the user's own format: `export` is the entry, one file a format.
+
+A thin door, as `srs.ingest` is: what writes a format is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from srs.results.result import Result
+    from srs.store import FeatureStore
+
+__all__ = ["export"]
+
+
+def export(
+    run: Result | str | os.PathLike[str],
+    to: str,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    store: FeatureStore | str | os.PathLike[str] | None = None,
+    into: str | os.PathLike[str] | None = None,
+) -> Path:
+    """Write the selected features of a run, with their original values; returns the file.
+
+    run    a result, or the folder of a run
+    to     "csv", "parquet", "h5ad" (all of them with samples and targets), "bed" (variants), or
+           "nifti" (a map of the importance of relevant voxels)
+    path   file to write; None: `selected.csv` and the like in the folder of the run
+    store  the feature store, if it is not where the run found it
+    into   with "h5ad": an AnnData file to whose `var` the results of all features are added, as
+           srs_relevant, srs_p_value, srs_q_value and srs_importance; with `path`, to a copy of it
+    """
+    from srs.results.export.write import write_selected
+
+    return write_selected(run, to, path, store, into)

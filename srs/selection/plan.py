@@ -1,0 +1,280 @@
+"""Say before a run what it will cost: sizes, memory, time, and what could be found by when.
+
+Time comes from a short calibration: the first rounds of the run are grown on this machine. How many
+trees it takes to find features of a kind comes from `srs.theory`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from srs.engine.context import RunContext, make_context, require_samples, with_resident_codes
+from srs.engine.kernels import ensure_compiled
+from srs.engine.loop import Run
+from srs.engine.memory import (
+    batch_mem,
+    coordinator_mem,
+    projected_mem,
+    store_mem,
+    threads_that_fit,
+    worker_projected_mem,
+)
+from srs.engine.state import Progress
+from srs.engine.stopping import trees_to_meet_a_clique
+from srs.executors import LocalExecutor, check_executor
+from srs.selection.feature_sets import choose_sets
+from srs.selection.request import Request, read_request
+from srs.store import Chosen, FeatureStore
+from srs.theory import expected_iterations
+
+CALIBRATION_SECONDS = 2.0  # about as long as the calibration may take
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run will cost.
+
+    subspace_size      explored features of a tree
+    n_probes           number of probes per feature
+    trees_per_pass     trees that explore every feature once
+    least_trees        trees before the run may end because its list is stable
+    threads            batches at once, as memory allows
+    resident           whether the whole store stays in memory
+    bytes_per_pass     bytes read from the store in a pass (once in all, if resident)
+    projected_mem      bytes that the process will hold
+    batch_mem          bytes of it that each thread holds
+    coordinator_mem    bytes of it for all features, also in the coordinator of workers
+    worker_mem         bytes that a Dask worker of one thread will hold (`srs select --workers`)
+    allowed_mem        bytes that are allowed
+    seconds_per_tree   measured on this machine with all threads
+    seconds_per_pass   predicted wall time
+    seconds            predicted wall time until the run may end
+    pair_trees         expected trees until a pair with no effects of their own is found
+    n_features         number of features
+    """
+
+    subspace_size: int
+    n_probes: int
+    trees_per_pass: int
+    least_trees: int
+    threads: int
+    resident: bool
+    bytes_per_pass: int
+    projected_mem: int
+    batch_mem: int
+    coordinator_mem: int
+    worker_mem: int
+    allowed_mem: int
+    seconds_per_tree: float
+    seconds_per_pass: float
+    seconds: float
+    pair_trees: float
+    n_features: int
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def expected_trees(self, scenario: str, n_relevant: int, sequential: bool = True) -> float:
+        """Trees until all of `n_relevant` features of a kind were in a tree that shows them.
+
+        scenario: "chain" (each matters only given the ones before), "clique" (only all together)
+        or "marginal". By the closed forms of the theory: uniform draws, infinite samples.
+        """
+        return expected_iterations(
+            scenario, self.n_features, self.subspace_size, n_relevant, sequential
+        )
+
+
+def plan(
+    store: FeatureStore | str | os.PathLike[str],
+    *,
+    # generated: settings
+    fdr: float = 0.1,
+    memory: str | int | None = None,
+    seed: int = 0,
+    mode: str = "default",
+    target: str | None = None,
+    pinned: Sequence[str | int] | None = None,
+    subspace_size: int | None = None,
+    max_trees: int | None = None,
+    max_passes: int | None = None,
+    max_seconds: float | None = None,
+    carry_fraction: float = 0.5,
+    max_carried: int = 40,
+    round_size: int | None = None,
+    root_share: float = 0.25,
+    random_recall: bool = True,
+    n_probes: int | None = None,
+    evidence: Sequence[str] | None = None,
+    rule: str = "tail",
+    criterion: str | None = None,
+    max_features: int | None = None,
+    max_depth: int | None = None,
+    min_samples_leaf: int = 1,
+    patience: int = 3,
+    probe_draws: int = 10,
+    probe_share: float = 0.95,
+    holdout: float = 0.0,
+    keep_trees: bool = False,
+    sample_weight: str | None = None,
+    class_weight: str | None = None,
+    confounders: Sequence[str] | None = None,
+    subjects: str | None = None,
+    samples: Chosen | None = None,
+    features: Chosen | None = None,
+    feature_sets: Any = None,
+    threads: int | None = None,
+    executor: Any = None,
+    tls: str | os.PathLike[str] | None = None,
+    task_timeout: float | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+    # end generated
+) -> Plan:
+    """Predict the cost of `srs.select` with the same arguments; runs a short calibration.
+
+    It grows trees on `threads` threads of this process, whatever `executor` is.
+
+    >>> import numpy as np, srs
+    >>> X = np.random.default_rng(0).normal(size=(100, 400))
+    >>> planned = srs.plan(srs.ingest(X, target=np.arange(100) % 2), memory="1GB", threads=2)
+    >>> planned.subspace_size, planned.trees_per_pass, planned.projected_mem < planned.allowed_mem
+    (134, 3, True)
+    """
+    return make_plan(read_request(locals()))
+
+
+def check(
+    store: FeatureStore | str | os.PathLike[str],
+    *,
+    # generated: settings
+    fdr: float = 0.1,
+    memory: str | int | None = None,
+    seed: int = 0,
+    mode: str = "default",
+    target: str | None = None,
+    pinned: Sequence[str | int] | None = None,
+    subspace_size: int | None = None,
+    max_trees: int | None = None,
+    max_passes: int | None = None,
+    max_seconds: float | None = None,
+    carry_fraction: float = 0.5,
+    max_carried: int = 40,
+    round_size: int | None = None,
+    root_share: float = 0.25,
+    random_recall: bool = True,
+    n_probes: int | None = None,
+    evidence: Sequence[str] | None = None,
+    rule: str = "tail",
+    criterion: str | None = None,
+    max_features: int | None = None,
+    max_depth: int | None = None,
+    min_samples_leaf: int = 1,
+    patience: int = 3,
+    probe_draws: int = 10,
+    probe_share: float = 0.95,
+    holdout: float = 0.0,
+    keep_trees: bool = False,
+    sample_weight: str | None = None,
+    class_weight: str | None = None,
+    confounders: Sequence[str] | None = None,
+    subjects: str | None = None,
+    samples: Chosen | None = None,
+    features: Chosen | None = None,
+    feature_sets: Any = None,
+    threads: int | None = None,
+    executor: Any = None,
+    tls: str | os.PathLike[str] | None = None,
+    task_timeout: float | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+    # end generated
+) -> None:
+    """Raise what `srs.select` would refuse with the same arguments, before any codes are read.
+
+    >>> import numpy as np, srs
+    >>> store = srs.ingest(np.random.default_rng(0).normal(size=(9, 4)), target=[0, 1, 1] * 3)
+    >>> try:
+    ...     srs.check(store, memory="1MB")
+    ... except srs.SRSError as error:
+    ...     print(error.needed_mem > 10**8, error.allowed_mem)
+    True 1000000
+    """
+    check_request(read_request(locals()))
+
+
+def check_request(request: Request) -> RunContext:
+    """The state that a run would start from, without its codes."""
+    check_executor(request.run.executor, request.run.task_timeout)
+    context = make_context(request.store, request.settings)
+    require_samples(context)
+    if request.run.feature_sets is not None:
+        choose_sets(request.run.feature_sets, request.store, request.settings)
+    return context
+
+
+def make_plan(request: Request) -> Plan:
+    """The plan of a request."""
+    allowed_mem = request.settings.allowed_mem
+    context = check_request(request)
+    ensure_compiled()
+    wanted = LocalExecutor(request.run.threads).n_parallel
+    threads = threads_that_fit(context.shape, wanted, allowed_mem)
+    context = with_resident_codes(context, threads)
+    resident = context.resident is not None
+    # A limit of no seconds at all must not end the rehearsal before its first round.
+    timeless = replace(context, settings=replace(context.settings, max_seconds=None))
+    run, start, seconds_per_tree = _rehearse(timeless, LocalExecutor(threads))
+    n_rounds = max(context.settings.patience, -(-run.least_trees // run.round_trees))
+    shape = context.shape
+    return Plan(
+        subspace_size=shape.subspace_size,
+        n_probes=shape.n_roles - 1,
+        trees_per_pass=run.trees_per_pass,
+        least_trees=run.least_trees,
+        threads=threads,
+        resident=resident,
+        bytes_per_pass=store_mem(shape) * request.store.manifest.code_bits // 8,
+        projected_mem=projected_mem(shape, threads, resident),
+        batch_mem=batch_mem(shape, resident),
+        coordinator_mem=coordinator_mem(shape.n_features, shape.n_roles),
+        worker_mem=worker_projected_mem(shape, 1, allowed_mem),
+        allowed_mem=allowed_mem,
+        seconds_per_tree=seconds_per_tree,
+        seconds_per_pass=seconds_per_tree * run.trees_per_pass,
+        seconds=start + seconds_per_tree * n_rounds * run.round_trees,
+        pair_trees=trees_to_meet_a_clique(shape, 2),
+        n_features=shape.n_features,
+    )
+
+
+class _Enough(Exception):
+    """Ends a rehearsal."""
+
+
+def _rehearse(context: RunContext, executor: LocalExecutor) -> tuple[Run, float, float]:
+    """A run that was begun: with it, seconds to get going, and wall seconds of a tree.
+
+    Looks at the evidence, and threads that wait for one another and for memory, are part of it.
+    """
+    marks: list[tuple[float, int]] = []
+
+    def note(progress: Progress) -> None:
+        marks.append((progress.seconds, progress.n_trees))
+        if len(marks) > 1 and progress.seconds > CALIBRATION_SECONDS:
+            raise _Enough
+
+    run = Run(context, executor, on_progress=note)
+    with suppress(_Enough):
+        run.run()
+    (first, n_first), (last, n_last) = marks[0], marks[-1]
+    if n_last == n_first:
+        return run, 0.0, last / n_last
+    a_tree = (last - first) / (n_last - n_first)
+    return run, max(0.0, first - n_first * executor.n_parallel * a_tree), a_tree

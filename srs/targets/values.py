@@ -1,0 +1,24 @@
+"""What kinds of target ask of values that a user gave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def number_text(value: float) -> str:
+    """The label of a number that is a category: whole numbers without a point.
+
+    >>> number_text(2.0), number_text(0.5)
+    ('2', '0.5')
+    """
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def is_number(series: pd.Series[Any]) -> bool:
+    """Whether values are numbers; booleans are none."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    return is_numeric_dtype(series.dtype) and not is_bool_dtype(series.dtype)
