@@ -13,12 +13,13 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 
-from srs.executors.jobs import LIMIT_FACTOR
-from srs.memory import MB, coordinator_projected_mem, parse_bytes, plan_shape
+from srs.engine.memory import coordinator_projected_mem, plan_shape
+from srs.executors.batch_systems import LIMIT_FACTOR
+from srs.memory import MB, parse_bytes
 
 NANNY_MEM = 256 * MB  # Dask's nanny (a fresh Dask process: 63 MB), health checks, /tmp; a choice
 SERVICE_MEM = 1024 * MB  # the service, what jobs are forked from, two questions; a choice
-SPARE_MEM = 1536 * MB  # that `service.tasks` lets ingest and explain hold beyond `memory`
+SPARE_MEM = 1536 * MB  # that `srs_service.jobs.work` lets ingest and explain hold beyond `memory`
 TYPICAL_SAMPLES = 1_000
 
 
@@ -54,9 +55,14 @@ class Sizes:
     def job_mem(self) -> int:
         """What a job holds in the service: ingest and explain `memory`, select all features."""
         shape = plan_shape(
-            n_samples=TYPICAL_SAMPLES, n_features=self.max_features, chunk_features=1024,
-            n_roles=2, max_carried=1_000, n_outputs=2, allowed_mem=10**15,
-        )  # fmt: skip
+            n_samples=TYPICAL_SAMPLES,
+            n_features=self.max_features,
+            chunk_features=1024,
+            n_roles=2,
+            max_carried=1_000,
+            n_outputs=2,
+            allowed_mem=10**15,
+        )
         return max(self.memory, coordinator_projected_mem(shape))
 
     @property
@@ -130,12 +136,18 @@ def render(sizes: Sizes, purpose: str, command: str = "") -> str:
     of = mebibytes if purpose == "kubernetes" else str
     text = PATCH if purpose == "kubernetes" else LINES
     return text.format(
-        command=command, memory=sizes.memory, max_features=sizes.max_features,
-        max_running=sizes.max_running, threads=sizes.threads,
-        service_cores=sizes.max_running * sizes.threads, worker_limit=sizes.worker_limit,
-        worker_request=of(sizes.worker_request), worker_container=of(sizes.worker_container),
-        service_request=of(sizes.service_request), service_container=of(sizes.service_container),
-    )  # fmt: skip
+        command=command,
+        memory=sizes.memory,
+        max_features=sizes.max_features,
+        max_running=sizes.max_running,
+        threads=sizes.threads,
+        service_cores=sizes.max_running * sizes.threads,
+        worker_limit=sizes.worker_limit,
+        worker_request=of(sizes.worker_request),
+        worker_container=of(sizes.worker_container),
+        service_request=of(sizes.service_request),
+        service_container=of(sizes.service_container),
+    )
 
 
 def main(arguments: list[str] | None = None) -> str:

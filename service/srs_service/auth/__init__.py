@@ -1,0 +1,1 @@
+"""Who asks: API keys, sessions of browsers, tokens of an OpenID Connect issuer."""

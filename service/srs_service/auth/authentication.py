@@ -1,0 +1,123 @@
+"""Who asks: API keys as bearer tokens, cookies of browser sessions, tokens of an OIDC issuer.
+
+Every refusal is the same 401, whatever was wrong. Requests with a cookie that change something
+must come from our own pages (the browser says so in Sec-Fetch-Site or Origin).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, get_args
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyCookie, HTTPBearer
+
+from srs_service.auth.tokens import TokenReader
+from srs_service.database import JobStore
+from srs_service.database.keys import KEY_PREFIX, Caller
+from srs_service.errors import NotAllowed, NotAuthenticated
+from srs_service.settings import LOOPBACK, Settings
+
+Scope = Literal["read", "write", "metrics"]
+SCOPES: tuple[str, ...] = get_args(Scope)
+LOCAL = Caller("local", SCOPES)  # who everybody is without keys
+COOKIE = "srs_session"
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+bearer = HTTPBearer(
+    scheme_name="key", auto_error=False, description="an API key (`srs keys create`) or OIDC token"
+)
+cookie = APIKeyCookie(
+    name=COOKIE, scheme_name="session", auto_error=False, description="POST /v1/session sets it"
+)
+
+
+class Authenticator:
+    """Finds out who asks."""
+
+    def __init__(self, settings: Settings, store: JobStore) -> None:
+        self._settings = settings
+        self._store = store
+        self._tokens = None if settings.oidc_issuer is None else TokenReader(settings)
+
+    def identify(self, request: Request) -> Caller:
+        """The caller; NotAuthenticated if that is nobody."""
+        if not self._settings.auth:
+            self._require_local(request)
+            return LOCAL
+        text = _bearer_text(request)
+        caller = self._identify_bearer(text) if text else self._identify_cookie(request)
+        if caller is None:
+            raise NotAuthenticated
+        return caller
+
+    def _identify_bearer(self, text: str) -> Caller | None:
+        if self._tokens is not None and not text.startswith(f"{KEY_PREFIX}_"):
+            return self._tokens.read(text)
+        return self._store.keys.find(text)
+
+    def _identify_cookie(self, request: Request) -> Caller | None:
+        token = request.cookies.get(COOKIE)
+        if token is None:
+            return None
+        if request.method not in SAFE_METHODS and not self._from_our_page(request):
+            return None
+        return self._store.keys.find_session(token)
+
+    @staticmethod
+    def _require_local(request: Request) -> None:
+        """Without keys, a page of another site that runs on this machine must get nothing."""
+        site = request.headers.get("sec-fetch-site", "none")
+        origin = request.headers.get("origin")
+        foreign = origin is not None and urlsplit(origin).hostname not in LOOPBACK
+        if request.url.hostname not in LOOPBACK or site not in ("none", "same-origin") or foreign:
+            raise NotAllowed("without keys the service answers to pages of its own only.")
+
+    def _from_our_page(self, request: Request) -> bool:
+        site = request.headers.get("sec-fetch-site")
+        if site is not None:
+            return site == "same-origin"
+        origin = request.headers.get("origin")
+        ours = self._settings.base_url or f"{request.url.scheme}://{request.url.netloc}"
+        return origin is not None and origin == "/".join(ours.split("/")[:3])
+
+
+def _bearer_text(request: Request) -> str:
+    kind, _, text = request.headers.get("authorization", "").partition(" ")
+    return text.strip() if kind.lower() == "bearer" else ""
+
+
+def key_id_of(request: Request) -> str | None:
+    """The public part of the API key that a request was made with."""
+    text = _bearer_text(request)
+    return text.split("_")[1] if text.startswith(f"{KEY_PREFIX}_") else None
+
+
+def _caller(request: Request, scope: str) -> Caller:
+    parts = request.app.state.parts
+    caller: Caller = parts.authenticator.identify(request)
+    parts.rates.count(caller.owner)
+    if scope not in caller.scopes:
+        raise NotAllowed(f"the key lacks the scope {scope!r}: ask for one that has it.")
+    return caller
+
+
+def _reader(
+    request: Request, _key: object = Security(bearer), _session: object = Security(cookie)
+) -> Caller:
+    return _caller(request, "read")
+
+
+def _writer(
+    request: Request, _key: object = Security(bearer), _session: object = Security(cookie)
+) -> Caller:
+    return _caller(request, "write")
+
+
+def _measurer(request: Request, _key: object = Security(bearer)) -> Caller:
+    return _caller(request, "metrics")
+
+
+Reader = Annotated[Caller, Depends(_reader)]
+Writer = Annotated[Caller, Depends(_writer)]
+Measurer = Annotated[Caller, Depends(_measurer)]

@@ -1,0 +1,123 @@
+"""Which data exist, who may read them, and where they are.
+
+Paths of users are resolved, links included, and must then be below a folder that is open to
+users; addresses must be below a prefix that is. Nothing else is ever opened.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+
+from srs_service.data.addresses import pin
+from srs_service.data.layout import DataFolder
+from srs_service.data.uploads import check_name
+from srs_service.database import JobStore
+from srs_service.database.datasets import Dataset
+from srs_service.errors import Conflict, OutOfReach
+from srs_service.job import Job
+from srs_service.schemas.datasets import SourceRequest
+from srs_service.schemas.fields import parse_memory
+from srs_service.settings import Settings
+
+
+class DatasetRegistry:
+    """The datasets of all users."""
+
+    def __init__(self, settings: Settings, store: JobStore, folder: DataFolder) -> None:
+        self._settings = settings
+        self._store = store
+        self._folder = folder
+
+    def find_location(self, text: str) -> str:
+        """The store that a user names, if users may read it."""
+        if "::" in text:
+            raise OutOfReach("chained addresses are not read: give a plain path or address.")
+        if "://" in text:
+            return self._find_address(text)
+        path = self.find_path(text)
+        if not path.is_dir():
+            raise OutOfReach("a store is a folder, and this is a file.")
+        return str(path)
+
+    def _find_address(self, url: str) -> str:
+        allowed = any(url.startswith(prefix) for prefix in self._settings.store_urls)
+        if not allowed or ".." in url or "%" in url or "\\" in url:
+            raise OutOfReach("stores at this address may not be read: ask the administrator.")
+        return url
+
+    def find_path(self, text: str) -> Path:
+        """A path of the user: relative to one of the open folders, or absolute below one."""
+        for root in self._settings.store_roots:
+            path = (root / text).resolve()
+            if path.is_relative_to(root) and path.exists():
+                return path
+        raise OutOfReach("there is no such path in the folders that users may read.")
+
+    def locate(self, dataset: Dataset) -> str:
+        """Where the store of a dataset is, for reading."""
+        if dataset.status != "READY":
+            raise Conflict(f"the dataset is {dataset.status}: only READY ones can be read.")
+        return dataset.location
+
+    def check_source(self, source: SourceRequest, owner: str) -> None:
+        """Refuse files that are not there or may not be read."""
+        for file in self._find_files(source.model_dump(), owner)["source"]:
+            check_name(file["name"])
+
+    def ingest_order(self, job: Job) -> dict[str, Any]:
+        """What the child of an ingest needs to know."""
+        source = job.spec["source"]
+        location = self._folder.written_store(job.dataset_id, job.fence)
+        location.parent.mkdir(parents=True, exist_ok=True)
+        return {
+            "location": str(location),
+            "files": self._find_files(source, job.owner),
+            "target_column": (source["target"] or {}).get("column"),
+            "sample_columns": source.get("sample_columns", []),
+            "memory": source["memory"],
+            "memory_bytes": parse_memory(source["memory"]),
+            "orientation": source["orientation"],
+            "target_kind": source["target_kind"],
+            "categorical": source["categorical"],
+            "id_column": source.get("id_column"),
+            "dataset": source.get("dataset"),
+            "covariates": source.get("covariates", []),
+        }
+
+    def limits(self) -> dict[str, Any]:
+        """What children must keep to when they read data of users."""
+        settings = self._settings
+        return {
+            "max_upload": int(settings.max_upload),
+            "max_features": settings.max_features,
+            "trusted_networks": settings.trusted_networks,
+            "readable": [str(root) for root in (*settings.store_roots, self._folder.root)],
+        }
+
+    def _find_files(self, source: dict[str, Any], owner: str) -> dict[str, list[dict[str, Any]]]:
+        """All files of a request, by what they are for."""
+        target = source["target"] or {}
+        given = {
+            "source": source.get("files") or [source["file"]],
+            "target": [target.get("file")],
+            **{name: [source.get(name)] for name in ("table", "mask", "names", "sample_ids")},
+        }
+        return {
+            name: [self._find_file(file, owner, name) for file in files if file is not None]
+            for name, files in given.items()
+        }
+
+    def _find_file(self, file: dict[str, Any], owner: str, name: str) -> dict[str, Any]:
+        """Where a file of a user is: a path that may be read, or an address that may be fetched."""
+        if file["url"] is not None:
+            pin(file["url"], self._settings.trusted_networks)
+            last = PurePosixPath(urlsplit(file["url"]).path).name
+            return {"path": None, "url": file["url"], "as": name, "name": last}
+        if file["path"] is not None:
+            path = self.find_path(file["path"])
+        else:
+            upload = self._store.uploads.get(file["upload_id"], owner)
+            path = self._folder.upload(upload.id) / upload.filename
+        return {"path": str(path), "url": None, "as": name, "name": path.name}

@@ -1,0 +1,149 @@
+"""Where the service keeps files: one folder a job, one below it an attempt.
+
+An attempt writes into its own folder only. So a runner that lost its lease, and does not know it
+yet, cannot disturb the one that has the job now; which attempt's files count is in the database.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+OLD_SECONDS = 86_400.0  # uploads and exports that are under way are younger
+SWEPT_AT_ONCE = 10_000
+ID_FILE = "id"
+CHECKPOINTS = ("checkpoint.npz", "checkpoint-previous.npz")  # what `srs.select` leaves
+
+
+@dataclass(frozen=True)
+class DataFolder:
+    """The folder of the service's data."""
+
+    root: Path
+
+    def prepare(self) -> None:
+        for folder in (self.root, self.jobs, self.datasets, self.uploads, self.exports):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    @property
+    def jobs(self) -> Path:
+        return self.root / "jobs"
+
+    @property
+    def datasets(self) -> Path:
+        return self.root / "datasets"
+
+    @property
+    def uploads(self) -> Path:
+        return self.root / "uploads"
+
+    @property
+    def exports(self) -> Path:
+        return self.root / "exports"
+
+    def read_id(self) -> str | None:
+        """The id that the database has too, see `srs_service.data.pairing`; None: it has none
+        yet."""
+        try:
+            return (self.root / ID_FILE).read_text().strip()
+        except FileNotFoundError:
+            return None
+
+    def write_id(self, new: str) -> None:
+        with tempfile.NamedTemporaryFile("w", dir=self.root, delete=False) as file:
+            file.write(f"{new}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        Path(file.name).replace(self.root / ID_FILE)
+
+    def held(self) -> dict[str, list[str]]:
+        """Ids of jobs, datasets and uploads that have files here, by noun; of many only some."""
+        return {
+            folder.name: [entry.name for entry in islice(folder.iterdir(), SWEPT_AT_ONCE)]
+            for folder in (self.jobs, self.datasets, self.uploads)
+        }
+
+    def attempt(self, job_id: str, fence: int) -> Path:
+        return self.jobs / job_id / f"attempt-{fence}"
+
+    def written_store(self, dataset_id: str, fence: int) -> Path:
+        return self.datasets / dataset_id / f"{fence}.zarr"
+
+    def upload(self, upload_id: str) -> Path:
+        return self.uploads / upload_id
+
+    def start_attempt(self, job_id: str, fence: int) -> Path:
+        """The folder of an attempt, with the newest checkpoint of those before."""
+        folder = self.attempt(job_id, fence)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for earlier in sorted(_attempts(folder.parent), reverse=True):
+            if earlier < fence and copy_checkpoint(self.attempt(job_id, earlier), folder):
+                break
+        return folder
+
+    def drop_earlier_attempts(self, job_id: str, fence: int) -> None:
+        """Remove what attempts before this one left."""
+        for earlier in _attempts(self.jobs / job_id):
+            if earlier < fence:
+                shutil.rmtree(self.attempt(job_id, earlier), ignore_errors=True)
+
+    def sweep(self, known_ids: Callable[[str, Sequence[str]], set[str]]) -> int:
+        """Remove what a kill left: folders that the database does not know, a day old or more."""
+        n_removed = 0
+        for folder in (self.jobs, self.datasets, self.uploads):
+            old = [e.name for e in _old_entries(folder)][:SWEPT_AT_ONCE]
+            for name in set(old) - known_ids(folder.name, old):
+                shutil.rmtree(folder / name, ignore_errors=True)
+                n_removed += 1
+        for file in _old_entries(self.exports):
+            file.unlink(missing_ok=True)
+            n_removed += 1
+        return n_removed
+
+    def remove_job(self, job_id: str) -> None:
+        shutil.rmtree(self.jobs / job_id, ignore_errors=True)
+
+    def remove_dataset(self, dataset_id: str) -> None:
+        shutil.rmtree(self.datasets / dataset_id, ignore_errors=True)
+
+    def remove_upload(self, upload_id: str) -> None:
+        shutil.rmtree(self.upload(upload_id), ignore_errors=True)
+
+
+def _old_entries(folder: Path) -> list[Path]:
+    limit = time.time() - OLD_SECONDS
+    return [entry for entry in folder.iterdir() if entry.stat().st_mtime < limit]
+
+
+def _attempts(folder: Path) -> list[int]:
+    if not folder.is_dir():
+        return []
+    found = (re.fullmatch(r"attempt-(\d+)", entry.name) for entry in folder.iterdir())
+    return [int(match[1]) for match in found if match]
+
+
+def has_checkpoint(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in CHECKPOINTS)
+
+
+def copy_checkpoint(old: Path, new: Path) -> bool:
+    """Link the checkpoint of one attempt into another; whether there was one.
+
+    A link is enough: checkpoints are replaced by renaming and never written in place.
+    """
+    for name in CHECKPOINTS:
+        try:
+            os.link(old / name, new / name)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            shutil.copy2(old / name, new / name)
+    return has_checkpoint(new)

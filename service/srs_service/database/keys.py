@@ -1,0 +1,167 @@
+"""API keys, sessions of browsers, and secrets of the service itself.
+
+Keys and sessions are kept as SHA-256 of 256 random bits: nothing that is stored opens anything,
+and there is nothing that a slow hash would protect.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+
+from srs_service.database.connection import Database, Row
+from srs_service.errors import NotFound
+
+KEY_PREFIX = "srs"
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """A key as it is stored: its secret is not.
+
+    id          public part of the key
+    owner       the user who acts with it
+    name        what it is for
+    scopes      what may be done with it
+    expires_at  seconds since 1970; None: never
+    revoked_at  seconds since 1970; None: it is not
+    """
+
+    id: str
+    owner: str
+    name: str
+    scopes: tuple[str, ...]
+    created_at: float
+    expires_at: float | None
+    revoked_at: float | None
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks, and what they may do."""
+
+    owner: str
+    scopes: tuple[str, ...]
+
+
+def hash_secret(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Keys:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def create(
+        self, owner: str, name: str, scopes: tuple[str, ...], days: float | None = None
+    ) -> tuple[ApiKey, str]:
+        """A new key, and its text, which is shown once and kept nowhere."""
+        key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+        with self._database.transaction() as change:
+            change.run(
+                "INSERT INTO api_keys (id, owner, name, hash, scopes, created_at, expires_at) "
+                "VALUES (:id, :owner, :name, :hash, :scopes, {now}, {now} + :seconds)",
+                id=key_id,
+                owner=owner,
+                name=name,
+                hash=hash_secret(secret),
+                scopes=" ".join(scopes),
+                seconds=None if days is None else days * 86_400,
+            )
+            row = change.one("SELECT * FROM api_keys WHERE id = :id", id=key_id)
+        assert row is not None
+        return _key(row), f"{KEY_PREFIX}_{key_id}_{secret}"
+
+    def list(self) -> list[ApiKey]:
+        with self._database.transaction(write=False) as look:
+            return [_key(row) for row in look.run("SELECT * FROM api_keys ORDER BY created_at, id")]
+
+    def revoke(self, key_id: str) -> ApiKey:
+        """End a key, and the sessions that began with it."""
+        with self._database.transaction() as change:
+            row = change.one(
+                "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, {now}) WHERE id = :id "
+                "RETURNING *",
+                id=key_id,
+            )
+            if row is None:
+                raise NotFound(f"there is no key {key_id!r}; `srs keys list` shows all.")
+            change.run("DELETE FROM sessions WHERE key_id = :id", id=key_id)
+        return _key(row)
+
+    def find(self, text: str) -> Caller | None:
+        """Who acts with a key; None if it is unknown, expired or revoked."""
+        prefix, _, rest = text.partition("_")
+        key_id, _, secret = rest.partition("_")
+        with self._database.transaction(write=False) as look:
+            row = look.one(
+                "SELECT owner, hash, scopes FROM api_keys WHERE id = :id AND revoked_at IS NULL "
+                "AND (expires_at IS NULL OR expires_at > {now})",
+                id=key_id.replace("\0", ""),
+            )
+        # An unknown key is compared too, so that the answer takes as long.
+        right = hmac.compare_digest(hash_secret(secret), row["hash"] if row else "0" * 64)
+        if row is None or not right or prefix != KEY_PREFIX:
+            return None
+        return Caller(row["owner"], tuple(row["scopes"].split()))
+
+    # -- sessions ---------------------------------------------------------------------------
+
+    def open_session(self, caller: Caller, key_id: str | None, hours: float) -> str:
+        """A session of a browser; its token goes into a cookie."""
+        token = secrets.token_urlsafe(32)
+        with self._database.transaction() as change:
+            change.run("DELETE FROM sessions WHERE expires_at < {now}")
+            change.run(
+                "INSERT INTO sessions (hash, owner, scopes, key_id, expires_at) "
+                "VALUES (:hash, :owner, :scopes, :key_id, {now} + :seconds)",
+                hash=hash_secret(token),
+                owner=caller.owner,
+                scopes=" ".join(caller.scopes),
+                key_id=key_id,
+                seconds=hours * 3600,
+            )
+        return token
+
+    def find_session(self, token: str) -> Caller | None:
+        with self._database.transaction(write=False) as look:
+            row = look.one(
+                "SELECT owner, scopes FROM sessions WHERE hash = :hash AND expires_at > {now}",
+                hash=hash_secret(token),
+            )
+        return None if row is None else Caller(row["owner"], tuple(row["scopes"].split()))
+
+    def close_session(self, token: str) -> None:
+        with self._database.transaction() as change:
+            change.run("DELETE FROM sessions WHERE hash = :hash", hash=hash_secret(token))
+
+    # -- secrets of the service -------------------------------------------------------------
+
+    def secret(self, name: str) -> bytes:
+        """A random secret that all replicas share; made when it is first asked for."""
+        return bytes.fromhex(self.keep_secret(name, secrets.token_hex(32)))
+
+    def keep_secret(self, name: str, value: str) -> str:
+        """Write a secret unless there is one of that name; the one that is there now."""
+        with self._database.transaction() as change:
+            change.run(
+                "INSERT INTO secrets (name, value) VALUES (:name, :value) "
+                "ON CONFLICT (name) DO NOTHING",
+                name=name,
+                value=value,
+            )
+            row = change.one("SELECT value FROM secrets WHERE name = :name", name=name)
+        assert row is not None
+        return str(row["value"])
+
+    def find_secret(self, name: str) -> str | None:
+        with self._database.transaction(write=False) as look:
+            row = look.one("SELECT value FROM secrets WHERE name = :name", name=name)
+        return None if row is None else str(row["value"])
+
+
+def _key(row: Row) -> ApiKey:
+    values = {name: row[name] for name in ApiKey.__dataclass_fields__}
+    return ApiKey(**values | {"scopes": tuple(row["scopes"].split())})

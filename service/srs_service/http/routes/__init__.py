@@ -1,0 +1,31 @@
+"""HTTP: each route parses, calls one thing and returns a schema."""
+
+from srs_service.http.routes import (
+    analyses,
+    datasets,
+    events,
+    formats,
+    health,
+    jobs,
+    kinds,
+    page,
+    results,
+    session,
+    uploads,
+)
+
+ROUTERS = (
+    health.router,
+    session.router,
+    uploads.router,
+    datasets.router,
+    jobs.router,
+    events.router,
+    results.router,
+    analyses.router,
+    kinds.router,
+    formats.router,
+    page.router,
+)
+
+__all__ = ["ROUTERS"]

@@ -1,0 +1,171 @@
+"""Jobs: plan, submit, look, cancel, resume, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query, Response
+from starlette.concurrency import run_in_threadpool
+
+from srs_service.auth.authentication import Reader, Writer
+from srs_service.http.routes.parts import (
+    Cursor,
+    IdempotencyKey,
+    IfNoneMatch,
+    JobId,
+    Limit,
+    PartsOf,
+    cut_page,
+    is_known,
+)
+from srs_service.job import Job, JobKind, JobStatus
+from srs_service.schemas.jobs import (
+    JOB_EXAMPLES,
+    JobPage,
+    JobRequest,
+    JobResponse,
+    PlanRequest,
+    PlanResponse,
+)
+from srs_service.schemas.problems import problem_responses
+
+router = APIRouter(prefix="/v1", tags=["jobs"])
+# What can be done with a job that was submitted, for programs that read the document.
+LINKS: dict[str, Any] = {
+    name: {"operationId": f"jobs_{name}", "parameters": {"job_id": "$response.body#/id"}}
+    for name in ("get", "cancel", "resume", "delete")
+} | {
+    name: {"operationId": f"results_{name}", "parameters": {"job_id": "$response.body#/id"}}
+    for name in ("result", "features", "report")
+}
+
+
+@router.post(
+    "/jobs",
+    summary="Submit a job",
+    status_code=202,
+    responses={
+        202: {"links": LINKS},
+        **problem_responses(*[400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503]),
+    },
+)
+def submit(
+    parts: PartsOf,
+    caller: Writer,
+    response: Response,
+    request: Annotated[JobRequest, Body(openapi_examples=JOB_EXAMPLES)],
+    idempotency_key: IdempotencyKey = None,
+) -> JobResponse:
+    """The plan is checked before the job is accepted: 422 says what is needed and allowed."""
+    job, _ = parts.submitter.submit(caller.owner, request, idempotency_key)
+    return _accepted(response, job)
+
+
+@router.post(
+    "/jobs:plan",
+    summary="Predict the cost of a selection without running it",
+    responses=problem_responses(*[400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503]),
+)
+def plan(parts: PartsOf, caller: Reader, request: PlanRequest) -> PlanResponse:
+    return PlanResponse(**parts.submitter.plan(caller.owner, request))
+
+
+@router.get(
+    "/jobs",
+    summary="Your jobs, the newest first",
+    responses=problem_responses(*[400, 401, 403, 422, 429, 503]),
+)
+def list_all(
+    parts: PartsOf,
+    caller: Reader,
+    status: Annotated[JobStatus | None, Query(description="only jobs of this status")] = None,
+    kind: Annotated[JobKind | None, Query(description="only jobs of this kind")] = None,
+    dataset_id: Annotated[str | None, Query(pattern=r"^d_[0-9a-f]{32}$")] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> JobPage:
+    before = None if cursor is None else parts.cursors.read(cursor)
+    given = {"status": status, "kind": kind, "dataset_id": dataset_id}
+    filters = {name: str(value) for name, value in given.items() if value is not None}
+    found = parts.store.jobs.list(caller.owner, limit=limit + 1, before=before, filters=filters)
+    items, next_cursor = cut_page(parts, found, limit)
+    return JobPage(items=[JobResponse.of(job) for job in items], next_cursor=next_cursor)
+
+
+@router.get(
+    "/jobs/{job_id:id}",
+    summary="A job",
+    response_model=JobResponse,
+    responses={
+        304: {"description": "nothing changed since the ETag in If-None-Match"},
+        **problem_responses(*[401, 403, 404, 422, 429, 503]),
+    },
+)
+async def get(
+    parts: PartsOf,
+    caller: Reader,
+    job_id: JobId,
+    response: Response,
+    if_none_match: IfNoneMatch = None,
+    wait: Annotated[
+        float, Query(ge=0, le=60, description="seconds to wait for a change after If-None-Match")
+    ] = 0.0,
+) -> Response | JobResponse:
+    job = await run_in_threadpool(parts.store.jobs.get, job_id, caller.owner)
+    if is_known(etag(job), if_none_match) and wait and not job.ended:
+        with parts.streams.opened(caller.owner):
+            async with parts.hub.watching(job_id, job.last_event) as watch:
+                await watch.wait(job.last_event, wait)
+        job = await run_in_threadpool(parts.store.jobs.get, job_id, caller.owner)
+    if is_known(etag(job), if_none_match):
+        return Response(status_code=304, headers={"ETag": etag(job)})
+    response.headers["ETag"] = etag(job)
+    return JobResponse.of(job)
+
+
+@router.post(
+    "/jobs/{job_id:id}:cancel",
+    summary="Cancel a job",
+    status_code=202,
+    responses=problem_responses(*[401, 403, 404, 408, 409, 413, 415, 422, 429, 503]),
+)
+def cancel(parts: PartsOf, caller: Writer, job_id: JobId, response: Response) -> JobResponse:
+    """A waiting job is CANCELLED, a running one CANCELLING until its checkpoint is written."""
+    job = parts.store.jobs.cancel(job_id, caller.owner)
+    parts.runner.wake()
+    return _accepted(response, job)
+
+
+@router.post(
+    "/jobs/{job_id:id}:resume",
+    summary="Resume a cancelled or failed job",
+    status_code=202,
+    responses=problem_responses(*[401, 403, 404, 408, 409, 413, 415, 422, 429, 503]),
+)
+def resume(parts: PartsOf, caller: Writer, job_id: JobId, response: Response) -> JobResponse:
+    """It continues from its checkpoint, to the same result as an uninterrupted run."""
+    job = parts.store.jobs.resume(job_id, caller.owner, parts.submitter.limits)
+    parts.runner.wake()
+    return _accepted(response, job)
+
+
+@router.delete(
+    "/jobs/{job_id:id}",
+    summary="Delete a job that has ended, and its data",
+    status_code=204,
+    responses=problem_responses(*[401, 403, 404, 409, 422, 429, 503]),
+)
+def delete(parts: PartsOf, caller: Writer, job_id: JobId) -> None:
+    parts.store.jobs.delete(job_id, caller.owner)
+    parts.folder.remove_job(job_id)
+
+
+def etag(job: Job) -> str:
+    return f'"{job.last_event}"'
+
+
+def _accepted(response: Response, job: Job) -> JobResponse:
+    response.headers["Location"] = f"/v1/jobs/{job.id}"
+    response.headers["Retry-After"] = "1"
+    response.headers["ETag"] = etag(job)
+    return JobResponse.of(job)

@@ -1,0 +1,183 @@
+"""Results: documents, tables and reports of jobs that succeeded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Query, Response
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse
+
+from srs_service.auth.authentication import Reader
+from srs_service.errors import BadRequest, Conflict, NotFound
+from srs_service.http.exports import DEFAULT_LIMIT, MEDIA_TYPES, Wanted, choose_form
+from srs_service.http.routes.parts import Cursor, JobId, PartsOf
+from srs_service.job import Job, JobKind
+from srs_service.schemas.analyses import AnalysisName
+from srs_service.schemas.problems import problem_responses
+from srs_service.schemas.results import (
+    AnalysisPage,
+    AnalysisSort,
+    FeaturePage,
+    FeatureSort,
+    Verdict,
+)
+
+router = APIRouter(prefix="/v1/jobs/{job_id:id}", tags=["results"])
+PROBLEMS = problem_responses(*[401, 403, 404, 409, 422, 429, 503])
+DOCUMENTS = {JobKind.SELECT: "result.json", JobKind.EXPLAIN: "explain.json"}
+REPORTS = {JobKind.SELECT: "report.html", JobKind.EXPLAIN: "explain.html"}
+TABLE_FORMS: dict[str, Any] = {
+    "text/csv": {"schema": {"type": "string"}},
+    "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
+}
+TABLE_PROBLEMS = problem_responses(*[400, 401, 403, 404, 406, 409, 422, 429, 503])
+# A report brings its scripts and styles with it, and may load nothing else.
+REPORT_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts"
+)
+
+RowLimit = Annotated[
+    int | None, Query(ge=1, le=10_000, description="rows of a page; CSV, Parquet: default all")
+]
+Search = Annotated[
+    str | None, Query(min_length=1, max_length=200, description="only names that contain this text")
+]
+Accept = Annotated[str | None, Header(max_length=500, include_in_schema=False)]
+Format = Annotated[
+    Literal["json", "csv", "parquet"] | None,
+    Query(description="replaces the Accept header, for links that cannot send headers"),
+]
+
+
+@router.get(
+    "/result",
+    summary="The result",
+    response_class=Response,
+    responses={200: {"content": {"application/json": {"schema": {"type": "object"}}}}, **PROBLEMS},
+)
+def result(parts: PartsOf, caller: Reader, job_id: JobId) -> Response:
+    """`result.json` of a selection, `explain.json` of an explanation."""
+    job, folder = _find_result(parts, caller.owner, job_id, DOCUMENTS)
+    return FileResponse(folder / DOCUMENTS[job.kind], media_type="application/json")
+
+
+@router.get(
+    "/report",
+    summary="The report, for people",
+    response_class=Response,
+    responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}, **PROBLEMS},
+)
+def report(parts: PartsOf, caller: Reader, job_id: JobId) -> Response:
+    job, folder = _find_result(parts, caller.owner, job_id, REPORTS)
+    return FileResponse(
+        folder / REPORTS[job.kind],
+        media_type="text/html",
+        headers={"Content-Security-Policy": REPORT_POLICY},
+    )
+
+
+@router.get(
+    "/features",
+    summary="All features of a selection",
+    response_model=FeaturePage,
+    responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
+)
+def features(
+    parts: PartsOf,
+    caller: Reader,
+    job_id: JobId,
+    verdict: Annotated[list[Verdict] | None, Query(description="only these; repeat")] = None,
+    sort: Annotated[FeatureSort | None, Query(description="column; -column: descending")] = None,
+    search: Search = None,
+    limit: RowLimit = None,
+    cursor: Cursor = None,
+    format: Format = None,
+    accept: Accept = None,
+) -> Response | FeaturePage:
+    """JSON, CSV or Parquet by `Accept`; links may say `format`."""
+    _, folder = _find_result(parts, caller.owner, job_id, {JobKind.SELECT})
+    wanted = Wanted(sort, list(verdict or ()), search, 0, limit)
+    form = format or choose_form(accept)
+    wanted = _place(parts, job_id, wanted, cursor, form)
+    path = folder / "features.parquet"
+    if form != "json":
+        return _send(parts, path, wanted, "name", form)
+    found = parts.exports.page(path, wanted, "name")
+    return FeaturePage(**found, next_cursor=_next(parts, job_id, wanted, found))
+
+
+@router.get(
+    "/analyses/{analysis}",
+    summary="The table of an analysis of an explanation",
+    response_model=AnalysisPage,
+    responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
+)
+def analysis(
+    parts: PartsOf,
+    caller: Reader,
+    job_id: JobId,
+    analysis: AnalysisName,
+    sort: Annotated[AnalysisSort | None, Query(description="column; -column: descending")] = None,
+    search: Search = None,
+    limit: RowLimit = None,
+    cursor: Cursor = None,
+    format: Format = None,
+    accept: Accept = None,
+) -> Response | AnalysisPage:
+    """JSON, CSV or Parquet by `Accept`; links may say `format`."""
+    _, folder = _find_result(parts, caller.owner, job_id, {JobKind.EXPLAIN})
+    path = folder / f"{analysis}.parquet"
+    if not path.is_file():
+        raise NotFound(f"the analysis {analysis} is not part of this job.")
+    form = format or choose_form(accept)
+    wanted = _place(parts, job_id, Wanted(sort, [], search, 0, limit), cursor, form)
+    if form != "json":
+        return _send(parts, path, wanted, "feature", form)
+    found = parts.exports.page(path, wanted, "feature")
+    return AnalysisPage(**found, next_cursor=_next(parts, job_id, wanted, found))
+
+
+def _find_result(parts: PartsOf, owner: str, job_id: str, kinds: Any) -> tuple[Job, Path]:
+    """A job of one of these kinds, and the folder of its result."""
+    job = parts.store.jobs.get(job_id, owner)
+    if job.kind not in kinds:
+        raise NotFound(f"a job of the kind {job.kind} has no such result.")
+    if job.result_fence is None:
+        raise Conflict(f"the job is {job.status}: there is no result yet.", job=job.status)
+    return job, parts.folder.attempt(job_id, job.result_fence)
+
+
+def _place(parts: PartsOf, job_id: str, wanted: Wanted, cursor: str | None, form: str) -> Wanted:
+    """What is wanted with the place of the page filled in."""
+    offset = 0
+    if cursor is not None:
+        place, whose = parts.cursors.read(cursor)
+        if whose != _page_name(job_id, wanted):
+            raise BadRequest("the cursor belongs to another list: start again without it.")
+        offset = int(place)
+    limit = DEFAULT_LIMIT if form == "json" and wanted.limit is None else wanted.limit
+    return Wanted(wanted.sort, wanted.verdict, wanted.search, offset, limit)
+
+
+def _page_name(job_id: str, wanted: Wanted) -> str:
+    return f"{job_id} {wanted.sort} {sorted(wanted.verdict)} {wanted.search}"
+
+
+def _next(parts: PartsOf, job_id: str, wanted: Wanted, found: dict[str, Any]) -> str | None:
+    end = wanted.offset + len(found["items"])
+    if end >= found["n_total"]:
+        return None
+    return parts.cursors.write(end, _page_name(job_id, wanted))
+
+
+def _send(parts: PartsOf, path: Path, wanted: Wanted, search_in: str, form: str) -> Response:
+    file, temporary = parts.exports.write(path, wanted, search_in, form)
+    return FileResponse(
+        file,
+        media_type=MEDIA_TYPES[form],
+        filename=f"{path.stem}.{form}",
+        background=BackgroundTask(file.unlink, missing_ok=True) if temporary else None,
+    )

@@ -1,0 +1,1 @@
+"""Jobs: accepted, run in child processes under a lease, told of when they end."""

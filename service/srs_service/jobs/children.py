@@ -1,0 +1,148 @@
+"""Work in processes of their own: a crash, a kill or a leak there does not reach the service.
+
+A template process has imported and loaded what jobs need (see `template`: seconds, once); each
+child is forked from it in some milliseconds and ends after one order. A child tells its parent what
+happens as JSON lines over a pipe; when the pipe closes because the service is gone, the child ends
+at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import os
+import resource
+import signal
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection
+from typing import Any
+
+from srs_service.errors import DoesNotFit, Invalid, TooMany, Unavailable
+
+_template = multiprocessing.get_context("forkserver")
+# A child imports the module of the program again, `srs serve`: it finds it imported.
+_template.set_forkserver_preload(["srs_service.jobs.template", "srs.cli.app"])
+
+
+def start_template() -> None:
+    """Have the template import what jobs need before the first of them comes."""
+    forkserver.ensure_running()
+
+
+@dataclass
+class Child:
+    """A process that works on one order. `start_child` makes it.
+
+    connection  where its messages arrive; readable or at its end when there is something to see
+    """
+
+    connection: Connection
+    _process: Any
+    _asked: bool = field(default=False)
+
+    def receive(self) -> dict[str, Any] | None:
+        """The next message; None when the child has ended."""
+        try:
+            message: dict[str, Any] = json.loads(self.connection.recv_bytes())
+        except (EOFError, OSError):
+            return None
+        return message
+
+    def ask_to_stop(self) -> None:
+        """Stop at the next moment that leaves a checkpoint."""
+        if not self._asked:
+            self._asked = True
+            with contextlib.suppress(OSError):  # it has ended
+                self.connection.send_bytes(b"stop")
+
+    def end(self) -> int | None:
+        """Make sure that the process is gone; its exit code."""
+        self._process.kill()
+        self._process.join(10)
+        self.connection.close()
+        code: int | None = self._process.exitcode
+        return code
+
+
+def start_child(order: Mapping[str, Any]) -> Child:
+    """Start a order of `srs_service.jobs.work` in a process of its own."""
+    ours, theirs = _template.Pipe()
+    process = _template.Process(target=_run, args=(theirs, dict(order)), daemon=True)
+    try:
+        process.start()
+    finally:
+        theirs.close()
+    return Child(ours, process)
+
+
+def ask_child(order: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    """Run a short order to its end and return what it found; raises what it says is wrong."""
+    child = start_child(order)
+    try:
+        if not child.connection.poll(seconds):
+            raise Unavailable(f"the question took more than {seconds:.0f} seconds.")
+        message = child.receive()
+    finally:
+        child.end()
+    if message is None:
+        raise Unavailable("the question could not be answered: its process ended.")
+    if message["event"] == "failed":
+        raise refusal(message["error"])
+    found: dict[str, Any] = message["found"]
+    return found
+
+
+def refusal(error: Mapping[str, Any]) -> Exception:
+    """What to answer to a request that a order found wrong."""
+    if error["code"] == "does-not-fit":
+        return DoesNotFit(
+            error["detail"], needed_mem=error["needed_mem"], allowed_mem=error["allowed_mem"]
+        )
+    return Invalid(error["detail"]) if error["yours"] else Unavailable(error["detail"])
+
+
+class Questions:
+    """Short orders for requests, a bounded number at once; others wait a little, or are refused."""
+
+    def __init__(self, at_once: int = 2, patience: float = 20.0) -> None:
+        self._places = threading.BoundedSemaphore(at_once)
+        self._patience = patience
+
+    def ask(self, order: Mapping[str, Any], seconds: float = 60.0) -> dict[str, Any]:
+        if not self._places.acquire(timeout=self._patience):
+            raise TooMany("too many plans are being made: try again.", retry_after=5)
+        try:
+            return ask_child(order, seconds)
+        finally:
+            self._places.release()
+
+
+# -- in the child -----------------------------------------------------------------------------
+
+
+def _run(connection: Connection, order: dict[str, Any]) -> None:
+    from srs_service.jobs.work import run_work
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the service's to obey
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    stop = threading.Event()
+    threading.Thread(target=_listen, args=(connection, stop), daemon=True).start()
+
+    def report(message: Mapping[str, Any]) -> None:
+        connection.send_bytes(json.dumps(message).encode())
+
+    run_work(order, report, stop)
+
+
+def _listen(connection: Connection, stop: threading.Event) -> None:
+    """Hear a request to stop; end at once when the service is gone."""
+    while True:
+        try:
+            connection.recv_bytes()
+        except (EOFError, OSError):
+            os._exit(1)
+        stop.set()

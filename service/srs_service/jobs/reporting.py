@@ -1,0 +1,74 @@
+"""What a child process tells of its job while it runs, and whether it was asked to stop."""
+
+from __future__ import annotations
+
+import resource
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from srs_service.database.documents import Figures, ProgressDocument
+
+T = TypeVar("T")
+Report = Callable[[Mapping[str, Any]], None]
+
+SECONDS_BETWEEN_REPORTS = 0.25
+SECONDS_BETWEEN_LOOKS = 2.0  # at the evidence
+
+
+class Stopped(Exception):
+    """The order was asked to stop, and has nothing to keep."""
+
+
+class Reporter:
+    """Tells progress, at most four times a second, and less often in long jobs."""
+
+    def __init__(self, report: Report, stop: threading.Event) -> None:
+        self._report = report
+        self._stop = stop
+        self._started = time.monotonic()
+        self._told = 0.0
+
+    def tell(self, progress: Callable[[], Figures]) -> None:
+        """Tell it if it is time to: only then it is asked for."""
+        now = time.monotonic()
+        elapsed = now - self._started
+        # A day of progress is then some 4,000 events, not 350,000.
+        if now - self._told < max(SECONDS_BETWEEN_REPORTS, elapsed / 500):
+            return
+        self._told = now
+        peak_mem = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        told: ProgressDocument = {
+            "seconds": round(elapsed, 3),
+            "peak_mem": peak_mem,
+            **progress(),
+        }
+        self._report({"event": "progress", "progress": told})
+
+    @property
+    def asked_to_stop(self) -> bool:
+        return self._stop.is_set()
+
+    def stop_if_asked(self) -> None:
+        if self.asked_to_stop:
+            raise Stopped
+
+
+class Throttle:
+    """What is long to tell or takes time: every few seconds, and less often in long jobs."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._next = 0.0
+
+    def ask(self, make: Callable[[], T]) -> T | None:
+        """What is made; None if it is not time yet."""
+        now = time.monotonic()
+        if now < self._next:
+            return None
+        made = make()
+        took = time.monotonic() - now
+        # A day has then some 400 of these, and making them takes 2 % of the time at most.
+        self._next = now + max(SECONDS_BETWEEN_LOOKS, (now - self._started) / 50, 50 * took)
+        return made

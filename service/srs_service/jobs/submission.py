@@ -1,0 +1,199 @@
+"""Turns a valid request into a job: what can be checked is checked before it is accepted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from srs_service.data.addresses import pin
+from srs_service.data.datasets import DatasetRegistry
+from srs_service.database import JobStore
+from srs_service.database.datasets import Dataset
+from srs_service.database.idempotency import RequestKey
+from srs_service.database.jobs import QueueLimits, Submission
+from srs_service.errors import Conflict, DoesNotFit, Invalid
+from srs_service.job import Job, JobKind, JobStatus
+from srs_service.jobs.children import Questions
+from srs_service.jobs.runner import Runner
+from srs_service.schemas.datasets import DatasetRequest
+from srs_service.schemas.fields import Request, parse_memory
+from srs_service.schemas.jobs import (
+    ExplainRequest,
+    IngestRequest,
+    PlanRequest,
+    SelectRequest,
+)
+from srs_service.schemas.select_settings import SelectSettings
+from srs_service.settings import Settings
+
+REMEMBERED_CHECKS = 1_000
+
+
+class Submitter:
+    """Where jobs are submitted."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: JobStore,
+        library: DatasetRegistry,
+        questions: Questions,
+        runner: Runner,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._registry = library
+        self._questions = questions
+        self._runner = runner
+        self._checked: OrderedDict[str, None] = OrderedDict()
+        self._under_way: set[tuple[str, str]] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def limits(self) -> QueueLimits:
+        return QueueLimits(self._settings.max_queued, self._settings.max_queued_per_user)
+
+    def submit(
+        self, owner: str, request: SelectRequest | ExplainRequest | IngestRequest, key: str | None
+    ) -> tuple[Job, bool]:
+        """Accept a job, or find the one that the same key made; whether it is new."""
+        wanted = _submission(owner, request, key)
+        if request.webhook is not None:
+            pin(request.webhook.url, self._settings.trusted_networks)
+        with self._one_at_a_time(wanted.key):
+            if wanted.key and (made := self._store.jobs.find_by_key(wanted.key)) is not None:
+                return made, False
+            if isinstance(request, IngestRequest):
+                job, is_new = self._submit_ingest(wanted, request)
+            else:
+                if isinstance(request, SelectRequest):
+                    self._check_select(owner, request)
+                else:
+                    self._check_explain(owner, request)
+                job, is_new = self._store.jobs.submit(wanted, self.limits)
+        self._runner.wake()
+        return job, is_new
+
+    def register(self, owner: str, request: DatasetRequest, key: str | None) -> Dataset:
+        """A dataset of a store that is there, or the one that the same key made."""
+        assert request.store is not None
+        wanted = _request_key(owner, request, key)
+        with self._one_at_a_time(wanted):
+            if wanted and (made := self._store.datasets.find_by_key(wanted)) is not None:
+                return made
+            location = self._registry.find_location(request.store)
+            about = self._questions.ask(
+                {"work": "inspect", "location": location, "limits": self._registry.limits()}
+            )
+            return self._store.datasets.register(owner, request.name, location, about, wanted)
+
+    @contextmanager
+    def _one_at_a_time(self, key: RequestKey | None) -> Iterator[None]:
+        """Refuse a key whose first request is still being looked at."""
+        if key is None:
+            yield
+            return
+        name = (key.owner, key.text)
+        with self._lock:
+            if name in self._under_way:
+                raise Conflict(
+                    "a request with this Idempotency-Key is under way: try again in a moment.",
+                    headers={"Retry-After": "1"},
+                )
+            self._under_way.add(name)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._under_way.discard(name)
+
+    def plan(self, owner: str, request: PlanRequest) -> dict[str, Any]:
+        """What a selection would cost; DoesNotFit with both numbers if it cannot run."""
+        dataset = self._store.datasets.get(request.dataset_id, owner)
+        self._check_memory(request.settings.memory)
+        return self._questions.ask(self._question("plan", dataset, request.settings))
+
+    # -- checks -------------------------------------------------------------------------------
+
+    def _check_memory(self, memory: str) -> None:
+        wanted, allowed = parse_memory(memory), self._settings.max_memory
+        if wanted > allowed:
+            raise DoesNotFit(
+                f"the job asks for {wanted} bytes of memory and {int(allowed)} are allowed here.",
+                needed_mem=wanted,
+                allowed_mem=int(allowed),
+            )
+
+    def _check_select(self, owner: str, request: SelectRequest) -> None:
+        dataset = self._store.datasets.get(request.dataset_id, owner)
+        self._check_memory(request.settings.memory)
+        question = self._question("check", dataset, request.settings)
+        # The seed changes neither what fits nor what is valid.
+        asked = json.dumps([dataset.id, {**question["settings"], "seed": 0}], sort_keys=True)
+        known = hashlib.sha256(asked.encode()).hexdigest()
+        with self._lock:
+            if known in self._checked:
+                self._checked.move_to_end(known)
+                return
+        self._questions.ask(question)
+        with self._lock:
+            self._checked[known] = None
+            if len(self._checked) > REMEMBERED_CHECKS:
+                self._checked.popitem(last=False)
+
+    def _check_explain(self, owner: str, request: ExplainRequest) -> None:
+        dataset = self._store.datasets.get(request.dataset_id, owner)
+        self._registry.locate(dataset)
+        if request.features.job_id is not None:
+            selection = self._store.jobs.get(request.features.job_id, owner)
+            if selection.kind != JobKind.SELECT or selection.status != JobStatus.SUCCEEDED:
+                raise Invalid("features.job_id must name a selection that succeeded.")
+
+    def _submit_ingest(self, wanted: Submission, request: IngestRequest) -> tuple[Job, bool]:
+        self._check_memory(request.source.memory)
+        self._registry.check_source(request.source, wanted.owner)
+        job, _, is_new = self._store.datasets.submit_ingest(wanted, self.limits)
+        return job, is_new
+
+    def _question(self, order: str, dataset: Dataset, settings: SelectSettings) -> dict[str, Any]:
+        return {
+            "work": order,
+            "location": self._registry.locate(dataset),
+            "settings": settings.model_dump(),
+            "threads": self._settings.job_threads,
+            "scheduler": self._settings.scheduler,
+            "limits": self._registry.limits(),
+        }
+
+
+def _submission(
+    owner: str, request: SelectRequest | ExplainRequest | IngestRequest, key: str | None
+) -> Submission:
+    spec: dict[str, Any] = request.model_dump(exclude={"webhook", "name", "kind", "dataset_id"})
+    sets = None
+    if isinstance(request, SelectRequest) and request.settings.feature_sets is not None:
+        sets = request.settings.feature_sets
+        n_members = sum(map(len, sets.values()))
+        spec["settings"]["feature_sets"] = {"n_sets": len(sets), "n_members": n_members}
+    return Submission(
+        owner=owner,
+        kind=JobKind(request.kind),
+        name=request.name or "",
+        spec=spec,
+        dataset_id="" if isinstance(request, IngestRequest) else request.dataset_id,
+        key=_request_key(owner, request, key),
+        webhook=None if request.webhook is None else request.webhook.model_dump(),
+        sets=sets,
+    )
+
+
+def _request_key(owner: str, request: Request, key: str | None) -> RequestKey | None:
+    if key is None:
+        return None
+    body = json.dumps(request.model_dump(), sort_keys=True)
+    return RequestKey(owner, key, hashlib.sha256(body.encode()).hexdigest())

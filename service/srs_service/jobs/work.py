@@ -1,0 +1,336 @@
+"""What child processes do: jobs, and short questions of requests. Runs in children only.
+
+Calls public names of `srs`. Ends with one message: "done", "interrupted" (a checkpoint is left) or
+"failed". What users get to see names no path of the server.
+"""
+
+from __future__ import annotations
+
+import logging
+import resource
+import shutil
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import srs
+from srs.errors import CheckpointError, ClusterError, MemoryBudgetError, RunInterrupted
+from srs_service.data.ingest import prepare_ingest
+from srs_service.data.layout import has_checkpoint
+from srs_service.data.store_checks import check_zarr
+from srs_service.data.tables import read_table
+from srs_service.database.documents import (
+    DatasetSummary,
+    ErrorDocument,
+    ExplainSummary,
+    Figures,
+    IngestSummary,
+    SelectSummary,
+    SetFigures,
+    TargetSummary,
+)
+from srs_service.errors import Invalid, ServiceError
+from srs_service.jobs.reporting import Report, Reporter, Stopped, Throttle
+
+log = logging.getLogger("srs_service")
+
+Order = Mapping[str, Any]
+
+MAX_CLASSES = 1_000
+SPARE_MEM = 3 << 29  # of the interpreter, its libraries and their threads
+INSPECT_MEM = 1 << 30
+
+
+def run_work(order: Order, report: Report, stop: threading.Event) -> None:
+    """Run a order and report its end."""
+    reporter = Reporter(report, stop)
+    try:
+        found = WORK[order["work"]](order, reporter)
+    except (RunInterrupted, Stopped):
+        report({"event": "interrupted"})
+    except Exception as error:
+        report({"event": "failed", "error": explain_error(error, order)})
+    else:
+        report({"event": "done", "found": found})
+
+
+# -- jobs -------------------------------------------------------------------------------------
+
+
+def run_select(order: Order, reporter: Reporter) -> SelectSummary:
+    """A selection, from its checkpoint if there is one, saved into the attempt's folder."""
+    folder = Path(order["folder"])
+    evidence = Throttle()
+
+    def on_progress(now: srs.Progress) -> None:
+        reporter.tell(lambda: _figures(now, evidence))
+        if reporter.asked_to_stop:
+            raise KeyboardInterrupt
+
+    def run(resume: bool) -> srs.Result:
+        return srs.select(
+            open_checked(order),
+            folder=folder,
+            resume=resume,
+            on_progress=on_progress,
+            threads=order["threads"],
+            executor=order["scheduler"],
+            tls=order["scheduler_tls"],
+            **order["settings"],
+        )
+
+    try:
+        result = run(resume=has_checkpoint(folder))
+    except CheckpointError as error:
+        # The answer is the same from the start: a checkpoint saves time only.
+        log.warning("checkpoint not used: %s", error)
+        result = run(resume=False)
+    # Where the service keeps a store is nobody's business but its own.
+    measured = {**result.document["measured"], "store": Path(order["location"]).name}
+    result = replace(result, document={**result.document, "measured": measured})
+    result.save(folder)
+    return _summarise(result)
+
+
+def _figures(now: srs.Progress, evidence: Throttle) -> Figures:
+    """How far a selection is; the evidence now and then."""
+    seen, left = evidence.ask(now.histograms), now.remaining_seconds
+    figures: Figures = {} if seen is None else {"evidence": seen}
+    figures.update(
+        {
+            "n_rounds": now.n_rounds,
+            "n_trees": now.n_trees,
+            "n_passes": round(now.n_passes, 4),
+            "n_relevant": now.n_relevant,
+            "remaining_seconds": None if left is None else round(left, 1),
+            "share": None if left is None else _share(now.seconds, left),
+        }
+    )
+    return figures
+
+
+def _share(done: float, left: float) -> float:
+    return round(done / (done + left), 4) if done + left > 0 else 0.0
+
+
+def _summarise(result: srs.Result) -> SelectSummary:
+    """Figures of a selection."""
+    outcome = result.document["outcome"]
+    of_sets: SetFigures = {}
+    if result.sets is not None:
+        n_relevant = int((result.sets["verdict"] == "RELEVANT").sum())
+        of_sets = {
+            "n_sets": len(result.sets),
+            "n_relevant_sets": n_relevant,
+            "n_unknown_members": outcome["sets"]["unknown_features"],
+        }
+    return {
+        "n_relevant": len(outcome["relevant"]),
+        "n_trees": outcome["n_trees"],
+        **of_sets,
+        "n_passes": outcome["n_passes"],
+        "stop_reason": outcome["stop_reason"],
+        "verdicts": outcome["verdicts"],
+        "seconds": result.document["measured"]["seconds"],
+        "peak_mem": result.peak_mem,
+    }
+
+
+def run_explain(order: Order, reporter: Reporter) -> ExplainSummary:
+    """An explanation, saved into the attempt's folder."""
+    _bound_memory(order["memory_bytes"])
+
+    def on_progress(share: float, doing: str) -> None:
+        reporter.tell(lambda: {"share": round(share, 4), "doing": doing})
+        reporter.stop_if_asked()
+
+    settings = order["settings"]
+    why = srs.explain(
+        open_checked(order),
+        settings["target"],
+        order["features"],
+        [_request(entry) for entry in settings["analyses"]],
+        settings["seed"],
+        n_trees=settings["n_trees"],
+        threads=order["threads"],
+        on_progress=on_progress,
+    )
+    why.save(order["folder"])
+    return {
+        "analyses": list(why.analyses),
+        "n_features": why.data["n_features"],
+        "seconds": why.measured["seconds"],
+    }
+
+
+def _request(entry: Mapping[str, Any]) -> str | tuple[str, Mapping[str, Any]]:
+    """An analysis as `srs.explain` is asked for it; jobs of version 0.1 have no options."""
+    named = entry["analysis"] + (f"={entry['value']}" if entry["value"] else "")
+    options = entry.get("options")
+    return (named, options) if options else named
+
+
+def run_ingest(order: Order, reporter: Reporter) -> IngestSummary:
+    """A feature store from a source; a feature store in an archive is taken as it is."""
+    location = Path(order["location"])
+    _bound_memory(order["memory_bytes"])
+
+    def on_progress(done: int, of: int) -> None:
+        reporter.tell(lambda: {"share": round(done / max(of, 1), 4), "doing": "ingest"})
+        reporter.stop_if_asked()
+
+    def on_bytes(_n_bytes: int) -> None:
+        reporter.tell(lambda: {"doing": "fetch"})
+        reporter.stop_if_asked()
+
+    source, options = prepare_ingest(order, on_bytes)
+    if options is None:
+        shutil.copytree(source, location)
+        store = srs.open_store(location)
+    else:
+        store = srs.ingest(source, location, overwrite=True, on_progress=on_progress, **options)
+    if store.n_features > order["limits"]["max_features"]:
+        raise Invalid(f"the source has {store.n_features} features, more than are allowed.")
+    files = (f for f in location.rglob("*") if f.is_file())
+    return {
+        "location": str(location),
+        "about": describe(store),
+        "n_bytes": sum(file.stat().st_size for file in files),
+    }
+
+
+def _bound_memory(n_bytes: int) -> None:
+    """The kernel refuses more than this: what inflates without end fails here and alone."""
+    limit = n_bytes + SPARE_MEM
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def open_checked(order: Order) -> srs.FeatureStore:
+    """Open the store of a order after looking at it as a stranger's.
+
+    A source that its manifest names is forgotten unless users may read it: analyses would open it.
+    """
+    location, limits = order["location"], order["limits"]
+    if "://" not in location:
+        check_zarr(Path(location), limits["max_features"])
+    store = srs.open_store(location)
+    if store.n_features > limits["max_features"]:
+        raise Invalid(f"the store has {store.n_features} features, more than are allowed.")
+    source = store.manifest.source
+    table = source.get("table") or {}
+    named = (source.get("path"), source.get("mask"), dict(table).get("path"))
+    resolved = [Path(str(name)).resolve() for name in named if name is not None]
+    if not all(any(r.is_relative_to(root) for root in limits["readable"]) for r in resolved):
+        store.manifest = replace(store.manifest, source={})
+    return store
+
+
+# -- questions --------------------------------------------------------------------------------
+
+
+def inspect_store(order: Order, _reporter: Reporter) -> DatasetSummary:
+    """What a store holds."""
+    _bound_memory(INSPECT_MEM)
+    return describe(open_checked(order))
+
+
+def describe(store: srs.FeatureStore) -> DatasetSummary:
+    """What users may know of a store: not where it is."""
+    about = store.describe()
+    targets: list[TargetSummary] = []
+    for target in about["targets"]:
+        classes = target.get("classes")
+        told = None if classes is None or len(classes) > MAX_CLASSES else classes
+        targets.append({"name": target["name"], "kind": target["kind"], "classes": told})
+    return {
+        "n_features": about["n_features"],
+        "n_samples": about["n_samples"],
+        "kinds": about["kinds"],
+        "any_missing": about["any_missing"],
+        "fingerprint": about["fingerprint"],
+        "notices": about["notices"],
+        "targets": targets,
+    }
+
+
+def check_select(order: Order, _reporter: Reporter) -> dict[str, Any]:
+    """Whether a selection could start."""
+    store = open_checked(order)
+    srs.check(store, **order["settings"])
+    return {}
+
+
+def make_plan(order: Order, _reporter: Reporter) -> dict[str, Any]:
+    """What a selection would cost."""
+    store = open_checked(order)
+    planned = srs.plan(store, threads=order["threads"], **order["settings"])
+    found = planned.to_json()
+    return found | {"pair_trees": found["pair_trees"] if found["pair_trees"] < 1e300 else None}
+
+
+WORK: dict[str, Callable[[Order, Reporter], Mapping[str, Any]]] = {
+    "select": run_select,
+    "explain": run_explain,
+    "ingest": run_ingest,
+    "inspect": inspect_store,
+    "check": check_select,
+    "plan": make_plan,
+    "table": lambda order, _reporter: read_table(order),
+}
+
+
+# -- errors -----------------------------------------------------------------------------------
+
+
+def explain_error(error: Exception, order: Order) -> ErrorDocument:
+    """An error for users: whose it is, in words, without paths of the server."""
+    if isinstance(error, MemoryBudgetError):
+        return {
+            "code": "does-not-fit",
+            "detail": hide_paths(str(error), order),
+            "yours": True,
+            "needed_mem": error.needed_mem,
+            "allowed_mem": error.allowed_mem,
+        }
+    if isinstance(error, ClusterError):
+        log.error("cluster: %s", error)
+        return {
+            "code": "cluster",
+            "yours": False,
+            "detail": "the scheduler or the workers of the service failed: resume the job, "
+            "which continues from its checkpoint, and tell the administrator if it "
+            "fails again.",
+        }
+    if isinstance(error, srs.SRSError):
+        return {"code": "input", "detail": hide_paths(str(error), order), "yours": True}
+    if isinstance(error, ServiceError):
+        return {"code": error.code, "detail": hide_paths(error.detail, order), "yours": True}
+    if isinstance(error, MemoryError):
+        return {
+            "code": "memory",
+            "detail": "the job needed more memory than allowed.",
+            "yours": True,
+        }
+    log.exception("order %s failed", order["work"])
+    return {
+        "code": "internal",
+        "detail": "an unexpected error; see the service's log.",
+        "yours": False,
+    }
+
+
+def hide_paths(text: str, order: Order) -> str:
+    """The text with names in the place of the server's paths."""
+    hidden = {
+        str(order.get("location") or ""): "the dataset",
+        str(order.get("folder") or ""): "the job",
+    }
+    for files in order.get("files", {}).values():
+        for path in (Path(file["path"]) for file in files if file["path"] is not None):
+            what = "the " + files[0]["as"].replace("_", " ")
+            hidden |= {str(path): what, str(path.with_suffix("")): what}  # and what is beside it
+    for known, shown in sorted(hidden.items(), key=lambda entry: -len(entry[0])):
+        text = text.replace(known, shown) if known else text
+    return text

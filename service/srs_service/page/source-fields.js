@@ -1,0 +1,95 @@
+// How data are read: the options of a source, of which each format shows those that it uses.
+
+import { get } from "./api.js";
+import { field, h, options } from "./dom.js";
+
+const ARCHIVE = ".zip";
+
+// What the service reads, from its own list.
+export async function loadFormats() {
+  const accepted = (await get("/v1/formats")).items.filter((format) => format.accepted);
+  return {
+    items: accepted,
+    // Browsers know the last part of a name only.
+    accept: [...new Set(accepted.flatMap((f) => [...f.suffixes, ...f.companions, ARCHIVE])
+      .map((suffix) => suffix.slice(suffix.lastIndexOf("."))))].join(","),
+    of: (name) => longest(accepted, name.toLowerCase()),
+  };
+}
+
+function longest(formats, name) {
+  let best = null;
+  let length = 0;
+  for (const format of formats) {
+    for (const suffix of [...format.suffixes, ...format.companions]) {
+      if (name.endsWith(suffix) && suffix.length > length) [best, length] = [format, suffix.length];
+    }
+  }
+  return best;
+}
+
+// All formats in a list that is folded away.
+export const formatList = (formats) => h("details", {}, h("summary", {}, "Formats"),
+  h("dl", { class: "facts small" }, formats.items.flatMap((format) => [
+    h("dt", {}, format.title), h("dd", {}, [...format.suffixes, ...format.companions].join(" "),
+      format.kinds.includes("folder") ? " (also a folder, as several files or .zip)" : "", `: ${format.help}`)])));
+
+const text = (name, props = {}) => h("input", { name, maxlength: 2000, autocomplete: "off", ...props });
+const listed = (input) => input.value.split(",").map((part) => part.trim()).filter(Boolean);
+
+// `place` makes the control of a further file, `read` what the service is told of it; `targets` are the kinds of target.
+export class SourceFields {
+  constructor(place, targets) {
+    this.place = place;
+    this.orientation = options(h("select"), [["samples", "Each row is a sample"],
+      ["features", "Each row is a feature"]], "samples");
+    this.kind = options(h("select"), [["", "Decide by its values"], ...targets.map((k) => [k.name, k.title])], "");
+    this.dataset = text("dataset", { maxlength: 200 });
+    this.mask = place.control("mask");
+    this.table = place.control("table");
+    this.covariates = text("covariates");
+    this.columns = text("sample-columns");
+    this.ids = text("id-column", { maxlength: 200 });
+    this.categorical = text("categorical");
+    this.used = {
+      orientation: field("Shape", this.orientation),
+      dataset: field("Which array", this.dataset, "If there are several, e.g. layers/counts."),
+      mask: field("Mask", this.mask, "Image; its voxels other than 0 are the features."),
+    };
+    this.node = h("div", {},
+      h("div", { class: "fields" }, this.used.orientation, field("The target is", this.kind)),
+      h("div", { class: "fields" }, this.used.dataset, this.used.mask),
+      h("details", {}, h("summary", {}, "More about the samples"),
+        h("div", { class: "fields" },
+          field("Table of the samples", this.table, "Joined by sample id; the target may be in it."),
+          field("Covariates", this.covariates, "Columns of the table that become features, e.g. age, sex."),
+          field("Sample columns to keep", this.columns, "Columns, e.g. site, patient."),
+          field("Column of the sample ids", this.ids, "Empty: found by its name."),
+          field("Categories", this.categorical, "Numeric features to read as categories."))));
+    this.show(null);
+  }
+
+  // Only what the format uses; all of it where it is not known yet.
+  show(format) {
+    for (const [option, node] of Object.entries(this.used)) {
+      node.hidden = format ? !format.options.includes(option) : option !== "orientation";
+    }
+  }
+
+  async read(said) {
+    const given = (option, value) => (this.used[option].hidden ? null : value);
+    const file = async (control) => (control ? this.place.read(control, said) : null);
+    const source = {
+      orientation: given("orientation", this.orientation.value) ?? "samples",
+      target_kind: this.kind.value || null,
+      dataset: given("dataset", this.dataset.value.trim()) || null,
+      mask: await file(given("mask", this.mask)),
+      table: await file(this.table),
+      covariates: listed(this.covariates),
+      sample_columns: listed(this.columns),
+      id_column: this.ids.value.trim() || null,
+      categorical: listed(this.categorical),
+    };
+    return source;
+  }
+}

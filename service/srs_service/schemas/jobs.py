@@ -1,0 +1,239 @@
+"""Jobs on the wire: what may be asked for, and what is told of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from srs import ANALYSES
+from srs_service.job import Job, JobKind, JobStatus
+from srs_service.schemas.analyses import AnalysisRequest
+from srs_service.schemas.datasets import SourceRequest
+from srs_service.schemas.fields import (
+    WHOLE,
+    Address,
+    FeatureId,
+    Identifier,
+    Label,
+    Request,
+    Response,
+    exactly_one,
+    moment,
+)
+from srs_service.schemas.problems import JobError
+from srs_service.schemas.select_settings import Seed, SelectSettings
+
+
+class Webhook(Request):
+    """Address that gets a POST at the end of a job, signed with the secret."""
+
+    url: Address = Field(description="https address; private networks are refused")
+    secret: Annotated[str, Field(min_length=16, max_length=200, pattern=r"^[\x21-\x7e]+$")] = Field(
+        description="key of the HMAC-SHA-256 in the header Srs-Signature"
+    )
+
+
+class FeaturesFrom(Request):
+    """Features to explain: those a selection found, or named ones; exactly one of the two."""
+
+    model_config = ConfigDict(json_schema_extra=exactly_one("job_id", "names"))
+
+    job_id: Identifier | None = Field(None, description="id of your selection that succeeded")
+    names: list[Label | FeatureId] | None = Field(
+        None, min_length=1, max_length=10_000, description="names or ids of features"
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.job_id is None) == (self.names is None):
+            raise ValueError("give either job_id or names")
+        return self
+
+
+class ExplainSettings(Request):
+    """Settings of an explanation, as in `srs.explain`."""
+
+    analyses: list[AnalysisRequest] = Field(
+        [AnalysisRequest(analysis=name) for name, kind in ANALYSES.items() if kind.usual],
+        min_length=1,
+        max_length=20,
+        json_schema_extra={"uniqueItems": True},
+    )
+    target: Label | None = None
+    seed: Seed = 0
+    n_trees: Annotated[int, Field(ge=1, le=100_000), WHOLE] = 1000
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        names = [request.analysis for request in self.analyses]
+        if len(set(names)) < len(names):
+            raise ValueError("an analysis may be given only once")
+        return self
+
+
+class _JobRequest(Request):
+    name: Label | None = Field(None, description="name of the job")
+    webhook: Webhook | None = None
+
+
+class SelectRequest(_JobRequest):
+    """Find the relevant features of a dataset."""
+
+    kind: Literal["select"]
+    dataset_id: Identifier
+    settings: SelectSettings = SelectSettings()
+
+
+class ExplainRequest(_JobRequest):
+    """Say why features of a dataset matter."""
+
+    kind: Literal["explain"]
+    dataset_id: Identifier
+    features: FeaturesFrom
+    settings: ExplainSettings = ExplainSettings()
+
+
+class IngestRequest(_JobRequest):
+    """Make a dataset from a source; the same as `POST /v1/datasets` with a source."""
+
+    kind: Literal["ingest"]
+    name: Label
+    source: SourceRequest
+
+
+JobRequest = Annotated[SelectRequest | ExplainRequest | IngestRequest, Field(discriminator="kind")]
+JOB_EXAMPLES: dict[str, Any] = {
+    "select": {
+        "summary": "find the relevant features",
+        "value": {
+            "kind": "select",
+            "dataset_id": "d_00112233445566778899aabbccddeeff",
+            "settings": {"fdr": 0.1, "memory": "512MB", "seed": 0},
+        },
+    },
+    "explain": {
+        "summary": "why they matter",
+        "value": {
+            "kind": "explain",
+            "dataset_id": "d_00112233445566778899aabbccddeeff",
+            "features": {"job_id": "j_00112233445566778899aabbccddeeff"},
+            "settings": {"analyses": [{"analysis": "mda"}, {"analysis": "umfi"}]},
+        },
+    },
+}
+
+
+class PlanRequest(Request):
+    """What a selection would cost."""
+
+    dataset_id: Identifier
+    settings: SelectSettings = SelectSettings()
+
+
+class PlanResponse(Response):
+    """What a selection will cost, see `srs.Plan`; measured on the service's machine."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    n_features: int
+    subspace_size: int
+    n_probes: int
+    trees_per_pass: int
+    least_trees: int
+    threads: int
+    resident: bool
+    bytes_per_pass: int
+    projected_mem: int
+    worker_mem: int
+    allowed_mem: int
+    seconds_per_tree: float
+    seconds_per_pass: float
+    seconds: float = Field(description="predicted wall time until the run may end")
+    pair_trees: float | None
+
+
+class Progress(Response):
+    """Progress of a job; which numbers are given depends on its kind."""
+
+    share: float | None = Field(
+        None, description="share of the work that is done, 0 to 1; null while unknown"
+    )
+    doing: str | None = Field(None, description="what is being done, in a word")
+    n_rounds: int | None = Field(None, description="interim decisions so far")
+    n_trees: int | None = Field(None, description="trees so far")
+    n_passes: float | None = Field(None, description="how often all features were explored so far")
+    n_relevant: int | None = Field(None, description="features found so far")
+    seconds: float | None = Field(None, description="wall time of this attempt")
+    remaining_seconds: float | None = Field(None, description="predicted wall time to the end")
+    peak_mem: int | None = Field(None, description="peak memory of the job, in bytes")
+    evidence: dict[str, Any] | None = Field(
+        None,
+        description="sent occasionally: histograms of features and probes by kind of evidence",
+    )
+
+
+class JobResponse(Response):
+    """A job."""
+
+    id: Identifier = Field(description="its id")
+    kind: JobKind = Field(description="what it does")
+    name: str | None = Field(description="name given by its owner")
+    status: JobStatus = Field(description="where it is")
+    dataset_id: Identifier = Field(description="the dataset that it reads, or an ingest writes")
+    settings: dict[str, Any] = Field(
+        description="as requested, defaults included; for feature_sets only their counts"
+    )
+    features: FeaturesFrom | None = Field(description="what an explanation explains")
+    progress: Progress | None = Field(description="its newest progress; null before the first")
+    summary: dict[str, Any] | None = Field(description="figures of the result")
+    error: JobError | None = Field(description="why it failed; null if it did not")
+    n_attempts: int = Field(description="number of attempts since it was submitted or resumed")
+    created_at: datetime = Field(description="when it was submitted")
+    started_at: datetime | None = Field(description="when it was first started")
+    finished_at: datetime | None = Field(description="when it ended")
+    last_event: int = Field(description="number of its newest event")
+    links: dict[str, str] = Field(description="addresses of what belongs to the job")
+
+    @classmethod
+    def of(cls, job: Job) -> Self:
+        here = f"/v1/jobs/{job.id}"
+        links = {
+            "self": here,
+            "events": f"{here}/events",
+            "dataset": f"/v1/datasets/{job.dataset_id}",
+        }
+        if job.status == JobStatus.SUCCEEDED and job.kind != JobKind.INGEST:
+            links |= {"result": f"{here}/result", "report": f"{here}/report"}
+            if job.kind == JobKind.SELECT:
+                links["features"] = f"{here}/features"
+        spec = job.spec
+        summary = job.summary
+        if summary is not None and job.kind == JobKind.INGEST:
+            summary = {"n_bytes": summary["n_bytes"], **summary["about"]}
+        return cls(
+            id=job.id,
+            kind=job.kind,
+            name=job.name or None,
+            status=job.status,
+            dataset_id=job.dataset_id,
+            settings=spec.get("settings") or spec.get("source") or {},
+            features=spec.get("features"),
+            progress=job.progress,
+            summary=summary,
+            error=job.error,
+            n_attempts=job.n_attempts,
+            created_at=moment(job.created_at),
+            started_at=moment(job.started_at),
+            finished_at=moment(job.finished_at),
+            last_event=job.last_event,
+            links=links,
+        )
+
+
+class JobPage(Response):
+    """Some jobs, the newest first."""
+
+    items: list[JobResponse]
+    next_cursor: str | None = Field(description="give it as `cursor` for the next page")

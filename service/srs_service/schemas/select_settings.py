@@ -1,0 +1,238 @@
+"""Settings of a selection on the wire, written from the description in `srs.settings`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from srs_service.schemas.fields import MAX_INT, WHOLE, FeatureId, Label, Memory, Request
+from srs_service.schemas.kinds import EvidenceName
+
+Count = Annotated[int, Field(ge=1, le=MAX_INT), WHOLE]
+Share = Annotated[float, Field(ge=0, le=1)]
+Seed = Annotated[int, Field(ge=0, le=2**53), WHOLE]
+# About as many short names as the body that is allowed by default, a megabyte, holds.
+MAX_SETS, MAX_MEMBERS = 10_000, 100_000
+Members = Annotated[list[Label | FeatureId], Field(min_length=1, max_length=10_000)]
+FeatureSets = Annotated[dict[Label, Members], Field(min_length=1, max_length=MAX_SETS)]
+# Arguments of `srs.select` that a job cannot have, and what is said of them.
+REFUSED = {
+    # generated: refusals
+    "keep_trees": "keep_trees is for runs on your own machine, not for jobs of a service.",
+    "samples": "samples is for runs on your own machine, not for jobs of a service.",
+    "features": "features is for runs on your own machine, not for jobs of a service.",
+    "threads": "threads is set by the operator of the service, not by a job.",
+    "executor": "executor is set by the operator of the service, not by a job.",
+    "tls": "tls is set by the operator of the service, not by a job.",
+    "task_timeout": "task_timeout is set by the operator of the service, not by a job.",
+    "folder": "folder is set by the operator of the service, not by a job.",
+    "resume": "resume is set by the operator of the service, not by a job.",
+    "on_progress": "on_progress is for runs on your own machine, not for jobs of a service.",
+    # end generated
+}
+NOTHING: Any = {"type": "null"}
+
+
+class SelectSettings(Request):
+    """Settings of a selection, as of `srs.select`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {"mode": {"const": "default"}}},
+                {
+                    "properties": {
+                        "mode": {"const": "paper"},
+                        "pinned": {"maxItems": 0},
+                        "confounders": {"maxItems": 0},
+                        "sample_weight": NOTHING,
+                        "subjects": NOTHING,
+                        "class_weight": NOTHING,
+                        "feature_sets": NOTHING,
+                    }
+                },
+            ]
+        }
+    )
+
+    # generated: settings
+    fdr: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.1,
+        description="False discovery rate of the relevant set.",
+        json_schema_extra={"x-group": "Common"},
+    )
+    memory: Memory = Field(
+        "2GB",
+        description='Memory limit of the process (with workers: of each worker), e.g. "512MB".',
+        json_schema_extra={"x-group": "Common"},
+    )
+    seed: Annotated[int, Field(ge=0, le=9007199254740992), WHOLE] = Field(
+        0,
+        description="Seed of all random numbers: the same seed gives the same result.",
+        json_schema_extra={"x-group": "Common"},
+    )
+    mode: Literal["default", "paper"] = Field(
+        "default",
+        description='"default", or "paper": Algorithm 7.1 of the thesis, unchanged.',
+        json_schema_extra={"x-group": "Common"},
+    )
+    target: Label | None = Field(
+        None,
+        description="Name of the target. null: the first of the store.",
+        json_schema_extra={"x-group": "Common"},
+    )
+    pinned: list[Label | FeatureId] = Field(
+        [],
+        max_length=1000,
+        description="Names or ids of covariates: in every subspace, reported separately.",
+        json_schema_extra={"x-group": "Samples and features"},
+    )
+    subspace_size: Count | None = Field(
+        None,
+        description="Features that a tree explores. null: from memory and data.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper", "x-symbol": "q"},
+    )
+    max_trees: Count | None = Field(
+        None,
+        description="Maximum number of trees. null: no limit; 1,000 in paper mode.",
+        json_schema_extra={"x-group": "Limits"},
+    )
+    max_passes: Count | None = Field(
+        None,
+        description="Maximum number of passes over the features. null: no limit.",
+        json_schema_extra={"x-group": "Limits"},
+    )
+    max_seconds: Annotated[float, Field(ge=0, le=1000000000.0)] | None = Field(
+        None,
+        description="Maximum wall time, in seconds. null: no limit.",
+        json_schema_extra={"x-group": "Limits"},
+    )
+    carry_fraction: Share = Field(
+        0.5,
+        description="Share of a subspace for carried features.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper", "x-symbol": "alpha"},
+    )
+    max_carried: Annotated[int, Field(ge=0, le=10000), WHOLE] = Field(
+        40,
+        description="Maximum number of carried columns of a tree in default mode.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper"},
+    )
+    round_size: Count | None = Field(
+        None,
+        description="Trees between two interim decisions, in whole batches; more trees keep more "
+        "workers busy. null: one pass, or 16 trees if a pass has fewer.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper"},
+    )
+    root_share: Share = Field(
+        0.25,
+        description="Share of trees whose root splits an outstanding carried column.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper"},
+    )
+    random_recall: bool = Field(
+        True,
+        description="Carry a random number of columns instead of the maximum.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper"},
+    )
+    n_probes: Literal[1, 3, 7] | None = Field(
+        None,
+        description="Number of probes per feature. null: 7; 3 from 500 features, 1 from 3,000.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper"},
+    )
+    evidence: list[EvidenceName] | None = Field(
+        None,
+        min_length=1,
+        description="Kinds of evidence that count for the verdict. null: the built-in ones; with "
+        "sample_weight without used.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper", "uniqueItems": True},
+    )
+    rule: Literal["tail", "knockoff"] = Field(
+        "tail",
+        description='"tail": p-values from the tail of the probes; "knockoff": the knockoff+ '
+        "filter.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper"},
+    )
+    criterion: Literal["entropy", "gini", "variance"] | None = Field(
+        None,
+        description="Impurity that splits decrease. null: entropy; variance for numbers.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper"},
+    )
+    max_features: Count | None = Field(
+        None,
+        description="Number of columns tried at a node. null: all.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper", "x-symbol": "K"},
+    )
+    max_depth: Count | None = Field(
+        None,
+        description="Maximum depth of a tree. null: no limit.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper"},
+    )
+    min_samples_leaf: Count = Field(
+        1,
+        description="Minimum number of samples in a leaf.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper"},
+    )
+    patience: Count = Field(
+        3,
+        description="Stop after this many rounds without a change of the relevant set.",
+        json_schema_extra={"x-group": "Limits"},
+    )
+    probe_draws: Annotated[int, Field(ge=0, le=2147483647), WHOLE] = Field(
+        10,
+        description="Paper mode: a feature needs more draws than this.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper", "x-symbol": "L"},
+    )
+    probe_share: Share = Field(
+        0.95,
+        description="Paper mode: share of draws in which a feature must beat the probe.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper", "x-symbol": "beta"},
+    )
+    holdout: Annotated[float, Field(ge=0, le=0.9)] = Field(
+        0.0,
+        description="Share of samples that are held out from the trees and predicted at the end.",
+        json_schema_extra={"x-group": "Samples and features"},
+    )
+    sample_weight: Label | None = Field(
+        None,
+        description="Column of the store: how much each sample counts. null: all alike.",
+        json_schema_extra={"x-group": "Samples and features"},
+    )
+    class_weight: Literal["balanced"] | None = Field(
+        None,
+        description='"balanced": all classes get the same total weight, including rare ones. '
+        "null: each sample counts once.",
+        json_schema_extra={"x-group": "Samples and features"},
+    )
+    confounders: list[Label] = Field(
+        [],
+        max_length=100,
+        description="Columns of the store to adjust for, e.g. batch or sex.",
+        json_schema_extra={"x-group": "Samples and features"},
+    )
+    subjects: Label | None = Field(
+        None,
+        description="Column of the store: samples that belong together, e.g. those of one person."
+        " null: every sample is its own subject.",
+        json_schema_extra={"x-group": "Samples and features"},
+    )
+    feature_sets: FeatureSets | None = Field(
+        None,
+        description="Features that are also tested together: a mapping from names of sets to "
+        "features, or a file (two columns, feature and set; or .gmt). null: none.",
+        json_schema_extra={"x-group": "Samples and features"},
+    )
+    # end generated
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if self.evidence is not None and len(set(self.evidence)) < len(self.evidence):
+            raise ValueError("a kind of evidence may be named only once")
+        if self.feature_sets is not None:
+            n_members = sum(map(len, self.feature_sets.values()))
+            if n_members > MAX_MEMBERS:
+                raise ValueError(
+                    f"feature_sets have {n_members} members, and {MAX_MEMBERS} are allowed"
+                )
+            if self.mode == "paper":
+                raise ValueError("paper mode does not test feature_sets: use the default mode")
+        return self
