@@ -22,10 +22,11 @@ def make_certificates(folder: Path) -> Path:
     (folder / "cert.pem").write_bytes(_issue("srs", key.public_key(), ca_key, local))
     (folder / "key.pem").write_bytes(
         key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
             serialization.NoEncryption(),
         )
-    )  # fmt: skip
+    )
     return folder
 
 
@@ -38,11 +39,14 @@ def _issue(name, public_key, ca_key, extension) -> bytes:
 
     now = datetime.datetime.now(datetime.UTC)
     certificate = (
-        x509.CertificateBuilder().subject_name(named(name)).issuer_name(named("authority"))
-        .public_key(public_key).serial_number(x509.random_serial_number())
+        x509.CertificateBuilder()
+        .subject_name(named(name))
+        .issuer_name(named("authority"))
+        .public_key(public_key)
+        .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(minutes=5))
         .not_valid_after(now + datetime.timedelta(days=1))
         .add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
         .sign(ca_key, hashes.SHA256())
-    )  # fmt: skip
+    )
     return certificate.public_bytes(serialization.Encoding.PEM)

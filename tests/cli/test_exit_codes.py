@@ -11,9 +11,10 @@ import pytest
 import typer
 
 from srs.cli import failures
-from srs.cli.figures import FIGURES, write_figures
+from srs.cli.commands.select import default_folder, prepare_folder
+from srs.cli.metrics_file import FIGURES, write_figures
 from srs.cli.progress import LINE_SECONDS, describe_ingest, describe_run, round_line, shown
-from srs.cli.select import default_folder, prepare_folder
+from srs.engine.loop import Progress
 from srs.errors import (
     CheckpointError,
     ClusterError,
@@ -25,7 +26,6 @@ from srs.errors import (
     StoreError,
     UnavailableError,
 )
-from srs.run import Progress
 from tests.cli.conftest import run_srs
 
 
@@ -89,14 +89,14 @@ def test_wrong_input(tmp_path: Path) -> None:
 
 
 def test_too_little_memory(store: Path, tmp_path: Path) -> None:
-    done = run_srs("select", store, "--out", tmp_path / "run", "--memory", "10MB", code=3)
+    done = run_srs(*["select", store, "--out", tmp_path / "run", "--memory", "10MB"], code=3)
     assert "10MB are allowed" in done.stderr
     assert done.stdout == ""
     assert not (tmp_path / "run").exists()
 
 
 def test_no_checkpoint(store: Path, tmp_path: Path) -> None:
-    done = run_srs("select", store, "--out", tmp_path / "run", "--resume", "--json", code=4)
+    done = run_srs(*["select", store, "--out", tmp_path / "run", "--resume", "--json"], code=4)
     assert json.loads(done.stderr)["error"]["type"] == "CheckpointError"
     assert done.stdout == ""
 
@@ -109,6 +109,7 @@ def test_folder_in_use_is_refused_unless_told(held: str, tmp_path: Path) -> None
     prepare_folder(tmp_path, resume=True, overwrite=False)
     assert (tmp_path / held).exists()
     prepare_folder(tmp_path, resume=False, overwrite=True)
+    assert (tmp_path / held).exists() == (held == "result.json")  # which the run writes over
     with pytest.raises(SettingsError, match="choose one"):
         prepare_folder(tmp_path, resume=True, overwrite=True)
 
@@ -159,17 +160,38 @@ def test_lines_come_now_and_then(
 
 
 def test_a_round_in_a_line() -> None:
-    now = Progress(1200, 12.0, 3, 9, True, 10.0, 30.0, {"n_workers": 2})
+    now = Progress(
+        n_trees=1200,
+        n_passes=12.0,
+        n_relevant=3,
+        n_rounds=9,
+        round_ended=True,
+        seconds=10.0,
+        remaining_seconds=30.0,
+        figures={"n_workers": 2},
+    )
     assert round_line(now, False).startswith("select: round 9, 1,200 trees, 12.0 passes, 3 found")
     line = json.loads(round_line(now, True))
     assert (line["event"], line["round"], line["n_trees"], line["n_workers"]) == (
-        "round", 9, 1200, 2,
-    )  # fmt: skip
+        "round",
+        9,
+        1200,
+        2,
+    )
 
 
 def test_figures_for_prometheus(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Guards the format: a HELP and a TYPE line, then name and number, nothing unknown."""
-    now = Progress(1200, 12.5, 3, 9, True, 10.0, None, {"n_workers": 2, "n_submitted_again": 1})
+    now = Progress(
+        n_trees=1200,
+        n_passes=12.5,
+        n_relevant=3,
+        n_rounds=9,
+        round_ended=True,
+        seconds=10.0,
+        remaining_seconds=None,
+        figures={"n_workers": 2, "n_submitted_again": 1},
+    )
     write_figures(tmp_path / "srs.prom", now)
     lines = (tmp_path / "srs.prom").read_text().splitlines()
     values = dict(line.split(" ") for line in lines if not line.startswith("#"))
@@ -188,11 +210,31 @@ def test_figures_for_prometheus(tmp_path: Path, caplog: pytest.LogCaptureFixture
 
 
 def test_progress_in_words() -> None:
-    assert describe_run(Progress(1, 0.25, 0, 0, False, 1.0, None)) == (
+    assert describe_run(
+        Progress(
+            n_trees=1,
+            n_passes=0.25,
+            n_relevant=0,
+            n_rounds=0,
+            round_ended=False,
+            seconds=1.0,
+            remaining_seconds=None,
+        )
+    ) == (
         None,
         "1 tree, 0.2 passes, 0 found",
     )
-    share, text = describe_run(Progress(1200, 12.0, 3, 9, True, 10.0, 30.0))
+    share, text = describe_run(
+        Progress(
+            n_trees=1200,
+            n_passes=12.0,
+            n_relevant=3,
+            n_rounds=9,
+            round_ended=True,
+            seconds=10.0,
+            remaining_seconds=30.0,
+        )
+    )
     assert share == 0.25
     assert text == "1,200 trees, 12.0 passes, 3 found, about 30 s left"
     assert describe_ingest(250, 1000, 20.0) == (0.25, "250 of 1,000 features, about 1 min 0 s left")

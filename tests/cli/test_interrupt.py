@@ -45,7 +45,7 @@ def test_interrupted_run_continues_to_the_same_result(
     run_srs(*arguments, "--out", whole, "--threads", 1)
     command = [*arguments, "--out", broken, "--threads", 2]
     errors = interrupt(start_srs(command), broken, 3, number)
-    assert "run the same again with --resume" in errors
+    assert "repeat the command with --resume" in errors
     assert "Traceback" not in errors
     assert not (broken / "result.json").exists()
     run_srs(*command, "--resume")

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pyarrow.parquet as pq
 
-from srs.cli.ingest import read_names
+from srs.ingest.tables.names import read_names
 from tests.cli.conftest import invoke, run_srs
 
 
@@ -24,30 +24,30 @@ def test_columns_of_samples_and_sets(tmp_path: Path) -> None:
     with table.open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow([*(f"g{i}" for i in range(40)), "case", "site", "who"])
-        rows.writerows([*x, int(c), f"s{s}", f"p{w}"]
-                       for x, c, s, w in zip(X, y, site, who, strict=True))  # fmt: skip
+        rows.writerows(
+            [*x, int(c), f"s{s}", f"p{w}"] for x, c, s, w in zip(X, y, site, who, strict=True)
+        )
     np.save(tmp_path / "quality.npy", rng.uniform(0.5, 1.0, 240))
     sets.write_text("feature\tset\n" + "".join(f"g{i}\tset {i // 4}\n" for i in range(40)))
+    columns = ("--sample-column", "site", "--sample-column", "who")
+    quality = ("--sample-column", tmp_path / "quality.npy")
     written = json.loads(
-        invoke("ingest", table, store, "--target", "case", "--sample-column", "site",
-               "--sample-column", "who", "--sample-column", tmp_path / "quality.npy", "--json")
-    )  # fmt: skip
+        invoke("ingest", table, store, *columns, *quality, *("--target", "case"), "--json")
+    )
     assert [t["name"] for t in written["targets"]] == ["case", "site", "who", "quality"]
+    alike = ("--confounder", "site", "--subjects", "who", "--sample-weight", "quality")
     shown = invoke(
-        "select", store, "--out", tmp_path / "run", "--confounder", "site", "--subjects", "who",
-        "--sample-weight", "quality", "--class-weight", "balanced", "--sets", sets,
-        "--max-trees", 60,
-    )  # fmt: skip
+        *("select", store, "--out", tmp_path / "run", "--sets", sets, "--max-trees", 60),
+        *(*alike, "--class-weight", "balanced"),
+    )
     assert "1 of 10 feature sets is relevant: set 0" in shown
     document = json.loads((tmp_path / "run" / "result.json").read_text())
     assert [row["name"] for row in document["outcome"]["relevant"]] == ["g3"]
     assert document["settings"]["confounders"] == ["site"]
     columns = pq.read_table(tmp_path / "run" / "features.parquet")
     assert columns["sets"][5].as_py() == "set 1"
-    why = json.loads(
-        invoke("explain", store, "--features", "g3,g4", "--subjects", "who", "--trees", 20,
-               "--analysis", "mdi", "--out", tmp_path / "why", "--json")
-    )  # fmt: skip
+    what = ("--features", "g3,g4", "--subjects", "who", "--trees", 20, "--analysis", "mdi")
+    why = json.loads(invoke("explain", store, *what, "--out", tmp_path / "why", "--json"))
     assert why["settings"]["subjects"] == "who"
 
 
@@ -66,8 +66,15 @@ def test_a_target_is_named_alike_alone_and_with_columns_beside_it(tmp_path: Path
             frame["_index"] = [f"{group}{i}" for i in range(20 if group == "obs" else 3)]
             for name in columns:
                 frame[name] = rng.integers(0, 2, 20)
-    source = ("ingest", tmp_path / "c.h5ad", tmp_path / "s.zarr", "--target", "obs:dx", "--json",
-              "--overwrite")  # fmt: skip
+    source = (
+        "ingest",
+        tmp_path / "c.h5ad",
+        tmp_path / "s.zarr",
+        "--target",
+        "obs:dx",
+        "--json",
+        "--overwrite",
+    )
     for more, names in (((), ["dx"]), (("--sample-column", "obs:site"), ["dx", "site"])):
         written = json.loads(invoke(*source, *more))
         assert [t["name"] for t in written["targets"]] == names

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,11 +17,11 @@ HOSTILE_NAME = '<img src=x onerror="document.title=1"> & "x"'
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Server]:
+def served(folder: Path, **settings: Any) -> Iterator[Server]:
     """`srs serve` whose users may register stores of the folder "stores"."""
     stores = folder / "stores"
     stores.mkdir()
-    server = Server(folder, store_roots=stores).start()
+    server = Server(folder, store_roots=stores, **settings).start()
     try:
         yield server
     finally:

@@ -45,7 +45,10 @@ def test_features_are_sorted_filtered_and_cut(done: Job) -> None:
     assert best["importance"][0] == done.features()["importance"].max()
     assert done.features(search="onerror")["name"].tolist() == [HOSTILE_NAME]
     both = done.features(verdict=["RELEVANT", "UNDECIDED"])
-    assert set(both["verdict"]) <= {"RELEVANT", "UNDECIDED"}
+    every = done.features()
+    assert set(every["verdict"]) == {"RELEVANT", "UNDECIDED", "IRRELEVANT"}
+    assert len(both) == every["verdict"].isin(["RELEVANT", "UNDECIDED"]).sum()
+    assert set(both["verdict"]) == {"RELEVANT", "UNDECIDED"}
 
 
 def test_events_tell_the_whole_story(done: Job) -> None:
@@ -77,16 +80,22 @@ def test_upload_ingest_and_explain(client: Client, tmp_path: Path) -> None:
     assert sent.status in ("PENDING", "READY")
     sent = sent.wait(timeout=120)
     assert (sent.status, sent.n_features, sent.n_samples) == ("READY", 20, 200)
-    assert [t["task"] for t in sent.targets] == ["classification"]
+    assert [t["kind"] for t in sent.targets] == ["classes"]
     assert client.datasets.get(sent.id).document == sent.document
     why = client.jobs.submit(
-        sent, "explain", features=["f4", "f5"], analyses=["mdi", "vote-shift=chi2"], n_trees=50
+        sent,
+        "explain",
+        features=["f4", "f5"],
+        n_trees=50,
+        analyses=["mdi", "vote-shift=chi2", ("per-class", {"balanced": False})],
     ).wait(timeout=120)
     table = why.analysis("mdi")
     assert table.nlargest(1, "value")["feature"].tolist() == ["f4"]
     assert why.explanation()["format"] == "srs-explanation"
+    assert why.explanation()["settings"]["analyses"]["per-class"] == {"balanced": False}
     written = {path.name for path in why.save(tmp_path / "why").iterdir()}
-    assert written == {"explain.json", "explain.html", "mdi.parquet", "vote-shift.parquet"}
+    tables = {f"{name}.parquet" for name in ("mdi", "vote-shift", "per-class")}
+    assert written == {"explain.json", "explain.html", *tables}
     with pytest.raises(InputError, match="not select"):
         why.result()
     why.delete()
@@ -98,7 +107,7 @@ def test_upload_ingest_and_explain(client: Client, tmp_path: Path) -> None:
 def test_cancel_keeps_what_was_done_and_resume_goes_on(client: Client, dataset: Dataset) -> None:
     job = client.jobs.submit(dataset, name="long", **LONG)
     seen = next(e for e in job.events() if e.kind == "progress" and e.data["n_trees"] > 20)
-    with pytest.raises(JobTimeout, match="it goes on"):
+    with pytest.raises(JobTimeout, match="it continues on the service"):
         job.wait(timeout=0.3)
     with pytest.raises(ConflictError, match="no result yet"):
         job.result()
@@ -193,9 +202,23 @@ def test_who_asks(client: Client, service: Server) -> None:
         (lambda c, _: c.datasets.upload("missing.npy"), SourceError, "missing.npy"),
         (lambda c, d: c.jobs.submit(d, fdr=7), ServiceError, "fdr"),
         (lambda c, d: c.jobs.submit(d, fdr="\x00"), ServiceError, "fdr"),
-        (lambda c, d: c.jobs.submit(d, no_such_setting=1), ServiceError, "no_such_setting"),
+        (lambda c, d: c.jobs.submit(d, max_tres=1), TypeError, "did you mean max_trees"),
         (lambda c, d: c.jobs.submit(d, "explain"), InputError, "needs features"),
         (lambda c, d: c.jobs.submit(d, features=["f1"]), InputError, "kind='explain'"),
+        (
+            lambda c, d: c.jobs.submit(
+                d, "explain", features=["f1"], analyses=[("context", {"context": np.zeros(3)})]
+            ),
+            InputError,
+            "context of context is none of them",
+        ),
+        (
+            lambda c, d: c.jobs.submit(
+                d, "explain", features=["f1"], analyses=[("umfi", {"n_repeats": 0})]
+            ),
+            ServiceError,
+            "options/n_repeats: must be a whole number",
+        ),
         (lambda c, _: c.jobs.get("j_" + "0" * 32), MissingError, "no such"),
         (lambda c, _: c.jobs.get("nonsense"), ServiceError, "job_id"),
     ],

@@ -12,8 +12,9 @@ from typer.testing import CliRunner, Result
 
 from srs.cli.app import app
 from srs.client import Client, Dataset, Job
-from srs.result import load_result
+from srs.results.result import load_result
 from tests.client.conftest import LONG, SHORT
+from tests.ingest.formats.examples import EXAMPLES
 from tests.service.server import Server
 
 Run = Callable[..., Result]
@@ -60,23 +61,60 @@ def test_a_file_is_sent_selected_and_explained(run: Run, tmp_path: Path) -> None
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", (X[:, 4] > 0).astype(np.int32))
     sent = run(
-        "submit", tmp_path / "X.npy", "--target", tmp_path / "y.npy", *LIMITS, "--watch", "--json"
+        *[
+            "submit",
+            tmp_path / "X.npy",
+            "--target",
+            tmp_path / "y.npy",
+            *LIMITS,
+            "--watch",
+            "--json",
+        ]
     )
     job = json.loads(sent.stdout)
     assert (job["status"], job["summary"]["n_relevant"]) == ("SUCCEEDED", 1)
     why = run(
-        "submit", job["dataset_id"], "--explain", job["id"], "--analysis", "mdi", "--watch",
-        "--set", "n_trees=20",
-    ).stdout.strip()  # fmt: skip
+        *[
+            "submit",
+            job["dataset_id"],
+            "--explain",
+            job["id"],
+            "--analysis",
+            "umfi",
+            "--watch",
+            "--set",
+            "n_trees=20",
+            "--option",
+            "umfi.n_repeats=2",
+            "--option",
+            "umfi.method=linear",
+        ],
+    ).stdout.strip()
     run("fetch", why, "--out", tmp_path / "why")
-    assert (tmp_path / "why" / "mdi.parquet").is_file()
+    assert (tmp_path / "why" / "umfi.parquet").is_file()
+    settings = json.loads((tmp_path / "why" / "explain.json").read_text())["settings"]
+    assert settings["analyses"] == {"umfi": {"n_repeats": 2, "method": "linear"}}
+    wrong = run(
+        *["submit", job["dataset_id"], "--explain", job["id"], "--option", "mda.x=1"], code=2
+    )
+    assert "the analysis mda has no option 'x'; it has none" in wrong.stderr
+
+
+def test_genotypes_are_sent_with_their_table(run: Run, client: Client, tmp_path: Path) -> None:
+    bed, _ = EXAMPLES["plink"]["bed"](tmp_path)
+    rows = [f"s{i},{'uv'[i % 2]},{i}\n" for i in range(14)]
+    (tmp_path / "p.csv").write_text("IID,case,age\n" + "".join(rows))
+    how = ("--table", tmp_path / "p.csv", "--covariate", "age")
+    run("submit", bed, "--target", "case", *how, "--plan")
+    sent = client.datasets.list(limit=1)[0]
+    assert (sent.name, sent.n_features, sent.n_samples) == ("x.bed", 7, 14)
+    refused = run("submit", sent.id, *how, code=2).stderr
+    assert "table, covariates are options for reading files" in refused
 
 
 def test_cancel_and_resume(run: Run, dataset: Dataset) -> None:
     limit = f"max_seconds={LONG['max_seconds']}"
-    job_id = run(
-        "submit", dataset.id, "--memory", LONG["memory"], "--set", limit
-    ).stdout.strip()  # fmt: skip
+    job_id = run(*["submit", dataset.id, "--memory", LONG["memory"], "--set", limit]).stdout.strip()
     run("jobs", "cancel", job_id)
     stopped = run("watch", job_id, code=7)
     assert "was cancelled" in stopped.stderr
@@ -97,19 +135,23 @@ def test_sets_of_a_file(run: Run, dataset: Dataset, client: Client, tmp_path: Pa
 
 
 def test_the_same_key_submits_once(run: Run, dataset: Dataset, client: Client) -> None:
-    same = ("submit", dataset.id, *LIMITS, "--idempotency-key", "nightly")
-    assert run(*same).stdout == run(*same).stdout
-    client.jobs.list(limit=1)[0].wait(timeout=120)
+    same = ("submit", dataset.id, *LIMITS, "--name", "nightly", "--idempotency-key", "nightly")
+    first, again = run(*same).stdout, run(*same).stdout
+    assert [job.id for job in client.jobs.list() if job.name == "nightly"] == [first.strip()]
+    assert again == first
+    client.jobs.get(first.strip()).wait(timeout=120)
 
 
 def test_the_same_key_registers_and_submits_once(run: Run, client: Client, tmp_path: Path) -> None:
     same = ("submit", "weekly", "--store", "small.zarr", *LIMITS, "--idempotency-key", "weekly")
-    assert run(*same).stdout == run(*same).stdout
-    assert [d.name for d in client.datasets.list()].count("weekly") == 1
-    client.jobs.list(limit=1)[0].wait(timeout=120)
+    first, again = run(*same).stdout, run(*same).stdout
+    (dataset,) = [d for d in client.datasets.list() if d.name == "weekly"]
+    assert [job.id for job in client.jobs.list(dataset=dataset)] == [first.strip()]
+    assert again == first
+    client.jobs.get(first.strip()).wait(timeout=120)
     np.save(tmp_path / "X.npy", np.zeros((3, 3)))
     file = run("submit", tmp_path / "X.npy", "--idempotency-key", "monthly", code=2).stderr
-    assert "cannot go with a file" in file
+    assert "cannot be used with a file" in file
 
 
 def test_exit_codes_and_messages(run: Run, done: Job, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,4 +170,10 @@ def test_exit_codes_and_messages(run: Run, done: Job, monkeypatch: pytest.Monkey
     assert "NAME=VALUE" in run("submit", done.dataset_id, "--set", "x", code=2).stderr
     too_small = run("submit", done.dataset_id, "--memory", "50MB", "--json", code=3)
     assert json.loads(too_small.stderr)["error"]["type"] == "MemoryBudgetError"
-    assert "is no address" in run("jobs", code=2, SRS_URL="nonsense").stderr
+    assert "is not the address" in run("jobs", code=2, SRS_URL="nonsense").stderr
+
+
+def test_options_of_explanations_are_not_ignored(run: Run) -> None:
+    for option in (("--option", "mda.x=1"), ("--analysis", "mda")):
+        refused = run("submit", "anything", *option, code=2)
+        assert "belong to --explain JOB" in refused.stderr

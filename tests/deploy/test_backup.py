@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from deploy.backup.postgres import split_password
-from service.job_store import JobStore, open_job_store
-from service.job_store.database import open_database
-from service.job_store.jobs import QueueLimits, Submission
-from service.job_store.migrations import STEPS, migrate, read_version
-from service.jobs import JobKind
-from service.layout import DataFolder
-from service.pairing import pair
+from srs_service.data.layout import DataFolder
+from srs_service.data.pairing import pair
+from srs_service.database import JobStore, open_job_store
+from srs_service.database.connection import open_database
+from srs_service.database.jobs import QueueLimits, Submission
+from srs_service.database.keys import Caller, hash_secret
+from srs_service.database.migrations import STEPS, migrate, read_version
+from srs_service.job import JobKind
 from tests.deploy.tools import DEPLOY, run_script
 
 BACKUP, RESTORE = DEPLOY / "backup" / "backup", DEPLOY / "backup" / "restore"
@@ -88,13 +89,16 @@ def busy(tmp_path: Path, url: str | None) -> Iterator[tuple[Path, Callable[[], l
 
 
 def test_what_was_accepted_before_a_backup_is_there_after_a_restore(
-    busy: tuple[Path, Callable[[], list[str]]], url: str | None, other_url: str | None,
+    busy: tuple[Path, Callable[[], list[str]]],
+    url: str | None,
+    other_url: str | None,
     tmp_path: Path,
-):  # fmt: skip
+):
     """Guards the order of a backup: every job of the copied database has its file."""
     data, end = busy
     made = run_script(BACKUP, tmp_path / "backups", **settings(data, url)).stdout.strip()
     ids = end()
+    assert len(ids) > 50, "nothing was written meanwhile"
     new = tmp_path / "new"
     run_script(RESTORE, made, **settings(new, other_url))
     store = open_job_store(other_url, new, 2)
@@ -109,9 +113,11 @@ def test_what_was_accepted_before_a_backup_is_there_after_a_restore(
 
 
 def test_a_restore_overwrites_nothing_and_sees_damage(
-    busy: tuple[Path, Callable[[], list[str]]], url: str | None, other_url: str | None,
+    busy: tuple[Path, Callable[[], list[str]]],
+    url: str | None,
+    other_url: str | None,
     tmp_path: Path,
-):  # fmt: skip
+):
     data, end = busy
     end()
     backups = tmp_path / "backups"
@@ -202,6 +208,11 @@ def test_a_backup_of_any_version_is_restored_and_upgraded(
             "INSERT INTO jobs (id, owner, kind, name, spec, dataset_id, status, queued_at, "
             "created_at) VALUES ('j_1', 'ann', 'select', 'old', '{}', 'd_1', 'SUCCEEDED', 1, 1)"
         )
+        change.run(
+            "INSERT INTO api_keys (id, owner, name, hash, scopes, created_at) "
+            "VALUES ('0123456789ab', 'ann', 'laptop', :hash, 'read write', 1)",
+            hash=hash_secret("secret"),
+        )
     database.close()
     made = run_script(BACKUP, tmp_path / "backups", **settings(data, url)).stdout.strip()
     new = tmp_path / "new"
@@ -209,6 +220,7 @@ def test_a_backup_of_any_version_is_restored_and_upgraded(
     store = open_job_store(other_url, new, 2)
     job = store.jobs.get("j_1", "ann")
     assert (job.name, job.status.value) == ("old", "SUCCEEDED")
+    assert store.keys.find("srs_0123456789ab_secret") == Caller("ann", ("read", "write"))
     assert submit(store, _prepared(new), 1)
     store.close()
     database = open_database(other_url, new, 2)

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 import srs
-from service.job_store import open_job_store
+from srs_service.database import open_job_store
 from tests.deploy.test_compose import SERVICES, interpolate, read_env
 from tests.deploy.tools import ENVIRONMENT, run_script
 from tests.executors.conftest import make_chunky
@@ -35,13 +35,16 @@ class Composed:
         run_script(copied / "compose" / "prepare", "--memory", "512MB")
         self._values = read_env(copied / "compose" / ".env")
         self._folder = folder
-        self.ports = {port: str(free_port()) for port in ("8000", "8786", "8787", "8788", "9000",
-                                                          "9001")}  # fmt: skip
+        self.ports = {
+            port: str(free_port()) for port in ("8000", "8786", "8787", "8788", "9000", "9001")
+        }
         self._replaced = {
-            r"=/tmp$": f"={folder}", r"/tls/(?=\w)": f"{certificates}/", r"^/stores$": str(folder),
+            r"=/tmp$": f"={folder}",
+            r"/tls/(?=\w)": f"{certificates}/",
+            r"^/stores$": str(folder),
             r"tls://scheduler": "tls://127.0.0.1",
             **{rf"\b{port}\b": free for port, free in self.ports.items()},
-        }  # fmt: skip
+        }
         self._url = url
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -56,8 +59,11 @@ class Composed:
         given = SERVICES[name].get("environment", {})
         settings = {n: self.resolve(value) for n, value in given.items()}
         if name == "service":
-            settings |= {"SRS_DATABASE_URL": self._url, "SRS_PORT": self.ports["8000"],
-                         "SRS_DATA_DIR": f"{self._folder}/data"}  # fmt: skip
+            settings |= {
+                "SRS_DATABASE_URL": self._url,
+                "SRS_PORT": self.ports["8000"],
+                "SRS_DATA_DIR": f"{self._folder}/data",
+            }
         return {**ENVIRONMENT, **settings, "PATH": f"{self._folder}/bin:{os.environ['PATH']}"}
 
     def start(self, name: str) -> None:
@@ -131,9 +137,10 @@ def test_a_job_on_what_the_file_starts(
     store.close()
     make_chunky(tmp_path / "s.zarr")
     with httpx.Client(
-        base_url=f"http://127.0.0.1:{composed.ports['8000']}", timeout=60,
+        base_url=f"http://127.0.0.1:{composed.ports['8000']}",
+        timeout=60,
         headers={"Authorization": f"Bearer {key}"},
-    ) as client:  # fmt: skip
+    ) as client:
         request = {"kind": "select", "dataset_id": register(client, "s.zarr"), "settings": SETTINGS}
         job_id = client.post("/v1/jobs", json=request).json()["id"]
         job = wait_for(client, job_id, seconds=900)
@@ -164,6 +171,9 @@ def ask(address: str, tls: Path | None = None) -> str:
     """Workers and their limits as a client with these certificates sees them."""
     done = subprocess.run(
         [sys.executable, "-c", ASK, address, *([] if tls is None else [str(tls)])],
-        capture_output=True, text=True, check=True, env=ENVIRONMENT,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        env=ENVIRONMENT,
+    )
     return done.stdout.strip()

@@ -10,9 +10,10 @@ import pytest
 from tests.deploy.tools import DEPLOY, run_script, run_tool
 
 SCRIPTS = sorted(
-    path for path in DEPLOY.rglob("*")
+    path
+    for path in DEPLOY.rglob("*")
     if path.is_file() and path.read_bytes()[:2] == b"#!" and b"sh" in path.read_bytes()[:20]
-)  # fmt: skip
+)
 MAKE = DEPLOY / "tls" / "make-certificates"
 
 
@@ -35,17 +36,27 @@ def test_certificates_serve_both_sides(certificates: Path, role: str):
     assert (folder / "key.pem").stat().st_mode & 0o077 == 0
     for purpose in ("sslserver", "sslclient"):
         done = openssl(
-            "verify", "-x509_strict", "-purpose", purpose, "-CAfile",
-            certificates / "service" / "ca.pem", folder / "cert.pem",
-        )  # fmt: skip
+            *[
+                "verify",
+                "-x509_strict",
+                "-purpose",
+                purpose,
+                "-CAfile",
+                certificates / "service" / "ca.pem",
+                folder / "cert.pem",
+            ],
+        )
         assert done.returncode == 0, done.stderr
 
 
 def test_the_key_of_the_authority_is_gone(certificates: Path):
     """Guards the cluster: who finds these files cannot make more certificates."""
     authority = openssl("x509", "-in", certificates / "worker" / "ca.pem", "-noout", "-pubkey")
-    for key in certificates.rglob("key.pem"):
-        assert openssl("pkey", "-in", key, "-pubout").stdout != authority.stdout
+    keys = [openssl("pkey", "-in", key, "-pubout") for key in certificates.rglob("key.pem")]
+    assert len(keys) == 3
+    assert {done.returncode for done in (authority, *keys)} == {0}
+    assert authority.stdout not in [key.stdout for key in keys]
+    assert len({key.stdout for key in keys}) == 3
 
 
 def test_valid_certificates_are_kept_until_renewed(tmp_path: Path):

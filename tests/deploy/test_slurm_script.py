@@ -11,7 +11,7 @@ from time import monotonic, sleep
 import pytest
 
 import srs
-from srs.executors.jobs import JobCluster
+from srs.executors.batch_systems import JobCluster
 from tests.cli.test_commands import outcome
 from tests.deploy.tools import DEPLOY, ROOT, run_script
 from tests.executors.conftest import make_chunky
@@ -36,10 +36,14 @@ def test_only_its_own_folder_is_removed(tmp_path: Path):
     # srs select STORE --out OUT --cluster slurm --config FILE --tls FOLDER
     (programs / "srs").write_text('#!/bin/sh\nls "${10}" >"$4"\n')
     run_script(
-        DEPLOY / "slurm" / "select.sbatch", "s.zarr", tmp_path / "listed", SLURM_JOB_ID="7",
-        SRS_TLS=str(kept.parent), PATH=f"{programs}:{os.environ['PATH']}",
+        DEPLOY / "slurm" / "select.sbatch",
+        "s.zarr",
+        tmp_path / "listed",
+        SLURM_JOB_ID="7",
+        SRS_TLS=str(kept.parent),
+        PATH=f"{programs}:{os.environ['PATH']}",
         SRS_MAKE_CERTIFICATES=str(DEPLOY / "tls" / "make-certificates"),
-    )  # fmt: skip
+    )
     assert list(kept.parent.iterdir()) == [kept]
     assert (tmp_path / "listed").read_text().split() == ["ca.pem", "cert.pem", "key.pem"]
 
@@ -55,16 +59,28 @@ def test_a_stopped_script_goes_on_by_itself_to_the_same_result(slurm, tmp_path):
     work = tmp_path / "work"
     work.mkdir()
     environment = {
-        **slurm, "PATH": f"{write_programs(tmp_path)}:{slurm['PATH']}", "PYTHONPATH": str(ROOT),
+        **slurm,
+        "PATH": f"{write_programs(tmp_path)}:{slurm['PATH']}",
+        "PYTHONPATH": str(ROOT),
         "SRS_CLUSTER_CONFIG": str(tmp_path / "slurm.toml"),
         "SRS_MAKE_CERTIFICATES": str(DEPLOY / "tls" / "make-certificates"),
-    }  # fmt: skip
+    }
     srs.select(store, **SETTINGS).save(tmp_path / "threads")
     submitted = subprocess.run(
-        ["sbatch", "--parsable", DEPLOY / "slurm" / "select.sbatch", store,
-         tmp_path / "out", *OPTIONS],
-        cwd=work, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [
+            "sbatch",
+            "--parsable",
+            DEPLOY / "slurm" / "select.sbatch",
+            store,
+            tmp_path / "out",
+            *OPTIONS,
+        ],
+        cwd=work,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert submitted.returncode == 0, submitted.stderr
     job = submitted.stdout.strip()
     log = work / f"srs-{job}.log"
@@ -73,9 +89,12 @@ def test_a_stopped_script_goes_on_by_itself_to_the_same_result(slurm, tmp_path):
     await_file(tmp_path / "out" / "result.json", log)
     await_empty_queue(environment, 600)
     shown = subprocess.run(
-        ["scontrol", "show", "job", job], env=environment, capture_output=True, text=True,
+        ["scontrol", "show", "job", job],
+        env=environment,
+        capture_output=True,
+        text=True,
         check=True,
-    ).stdout  # fmt: skip
+    ).stdout
     assert "Restarts=1 " in shown, shown + log.read_text()
     assert outcome(tmp_path / "out") == outcome(tmp_path / "threads")
     assert not list(work.glob(".srs-tls-*"))

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.metrics import Metrics
-from service.settings import PREFIX, Settings
-from srs.memory import coordinator_projected_mem, plan_shape, projected_mem, worker_mem
+import srs
+from srs.engine.memory import coordinator_projected_mem, plan_shape, projected_mem, worker_mem
 from srs.store.layout import chunk_features
+from srs_service.http.metrics import Metrics
+from srs_service.settings import PREFIX, Settings
 from tests.deploy.tools import DEPLOY, ROOT
 
-VERSION = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(), re.M)[1]  # type: ignore[index]
+VERSION = srs.__version__
 STATED = {
     "docker/Dockerfile": (r"-t srs:(\S+)", r'image\.version="(.+?)"'),
     "compose/compose.yaml": (r"image: srs:(\S+)",),
@@ -26,11 +27,12 @@ STATED = {
     "README.md": (r"version (\d[\d.]*\d)", r"srs:(\d[\d.]*\d)"),
 }
 TEXTS = [
-    path for path in sorted(DEPLOY.rglob("*"))
+    path
+    for path in sorted(DEPLOY.rglob("*"))
     if path.is_file() and path.suffix != ".pyc" and not path.name.startswith(".env")
-]  # fmt: skip
-# Read by scripts of `deploy/`, not by the service.
-OF_SCRIPTS = {"SRS_CLUSTER_CONFIG", "SRS_MAKE_CERTIFICATES", "SRS_TLS"}
+]
+# Read by scripts of `deploy/` and by the client, not by the service.
+OF_SCRIPTS = {"SRS_CLUSTER_CONFIG", "SRS_MAKE_CERTIFICATES", "SRS_TLS", "SRS_URL", "SRS_API_KEY"}
 
 
 @pytest.mark.parametrize("name", STATED)
@@ -52,10 +54,11 @@ def test_settings_exist(path: Path):
 @pytest.mark.parametrize("name", ["README.md", "OPERATIONS.md"])
 def test_links_commands_and_figures_exist(name: str):
     text = (DEPLOY / name).read_text()
-    for link in re.findall(r"\]\((?!http|#)([^)#]+)", text):
-        assert (DEPLOY / link).exists(), link
-    for path in re.findall(r"\bdeploy/[\w./-]*\w", text):
-        assert (ROOT / path).exists(), path
+    links = [DEPLOY / link for link in re.findall(r"\]\((?!http|#)([^)#]+)", text)]
+    paths = [ROOT / path for path in re.findall(r"\bdeploy/[\w./-]*\w", text)]
+    assert links
+    assert paths
+    assert [str(path) for path in (*links, *paths) if not path.exists()] == []
     metrics = Metrics()
     metrics.count_request("GET", "/", 200, 0.1)
     shown = metrics.render({}, [("running", 0), ("streams", 0)]).decode()
@@ -63,15 +66,19 @@ def test_links_commands_and_figures_exist(name: str):
         sample.name for family in text_string_to_metric_families(shown) for sample in family.samples
     } | {"srs_jobs", "srs_jobs_active"}
     named = set(re.findall(r"\bsrs_[a-z_]+[a-z]\b", text))
+    assert named
     assert named <= given, named - given
     commands = set(
         re.findall(r"(?:^|`|bin/)srs (serve|select|plan|keys \w+)(.*?)(?:`|$)", text, re.M)
     )
+    assert commands
     for command, rest in commands:
         shown = subprocess.run(
-            [sys.executable, "-m", "srs.cli", *command.split(), "--help"], check=True,
-            capture_output=True, text=True,
-        ).stdout  # fmt: skip
+            [sys.executable, "-m", "srs.cli", *command.split(), "--help"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
         for option in re.findall(r"--[a-z][\w-]+", rest):
             assert option in shown, f"srs {command} has no {option}"
 
@@ -85,9 +92,14 @@ def test_the_sizing_table_is_what_is_projected():
     for features, samples, rest in rows:
         p, n = int(features.replace(",", "")), int(samples.replace(",", ""))
         shape = plan_shape(
-            n_samples=n, n_features=p, chunk_features=chunk_features(n, p), n_roles=2,
-            max_carried=1_000, n_outputs=2, allowed_mem=10**9,
-        )  # fmt: skip
+            n_samples=n,
+            n_features=p,
+            chunk_features=chunk_features(n, p),
+            n_roles=2,
+            max_carried=1_000,
+            n_outputs=2,
+            allowed_mem=10**9,
+        )
         stated = [1e6 * int(figure) for figure in re.findall(r"(\d+) MB\*", rest)]
         assert stated == pytest.approx(
             [projected_mem(shape, 2), coordinator_projected_mem(shape), worker_mem(shape, 1)],

@@ -26,9 +26,12 @@ def run_script(
 ) -> subprocess.CompletedProcess[str]:
     """Run a script of `deploy/` and check its exit code."""
     done = subprocess.run(
-        [str(script), *map(str, arguments)], capture_output=True, text=True, check=False,
+        [str(script), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
         env={**ENVIRONMENT, **environment},
-    )  # fmt: skip
+    )
     assert done.returncode == code, f"{script}: {done.stdout}{done.stderr}"
     return done
 

@@ -14,8 +14,13 @@ import pytest
 import srs
 from tests.planted import make_planted
 
-SETTINGS: dict[str, Any] = {"seed": 3, "subspace_size": 64, "max_passes": 6, "memory": "600MB",
-                            "holdout": 0.1}  # fmt: skip
+SETTINGS: dict[str, Any] = {
+    "seed": 3,
+    "subspace_size": 64,
+    "max_passes": 6,
+    "memory": "600MB",
+    "holdout": 0.1,
+}
 
 
 @contextmanager
@@ -24,11 +29,16 @@ def running_cluster(n_workers: int, threads: int = 1, **options: Any) -> Iterato
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=n_workers, threads_per_worker=threads, memory_limit=0,
-                     dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
-                     **options) as cluster,
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=threads,
+            memory_limit=0,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+            **options,
+        ) as cluster,
         Client(cluster, set_as_default=False) as client,
-    ):  # fmt: skip
+    ):
         yield client
 
 

@@ -46,14 +46,33 @@ class Supervised:
 
 
 def scheduler_command(host: str, port: int) -> list[str]:
-    return [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", host, "--port",
-            str(port), "--no-dashboard"]  # fmt: skip
+    return [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_scheduler",
+        "--host",
+        host,
+        "--port",
+        str(port),
+        "--no-dashboard",
+    ]
 
 
 def worker_command(host: str, port: int, *options: str) -> list[str]:
-    return [sys.executable, "-m", "distributed.cli.dask_worker", f"tcp://{host}:{port}",
-            "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--memory-limit", "0",
-            *options]  # fmt: skip
+    return [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_worker",
+        f"tcp://{host}:{port}",
+        "--nworkers",
+        "1",
+        "--nthreads",
+        "1",
+        "--no-dashboard",
+        "--memory-limit",
+        "0",
+        *options,
+    ]
 
 
 @contextmanager

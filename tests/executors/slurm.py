@@ -18,10 +18,11 @@ PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "sinfo")
 SEARCH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 
 needs_slurm = pytest.mark.skipif(
-    sys.platform != "linux" or os.geteuid() != 0
+    sys.platform != "linux"
+    or os.geteuid() != 0
     or not all(shutil.which(p, path=SEARCH) for p in PROGRAMS),
     reason="needs root and Debian's slurmctld, slurmd, slurm-client and munge",
-)  # fmt: skip
+)
 
 CONFIG = """ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
@@ -64,9 +65,16 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         CONFIG.format(folder=folder, host=host, port=free_port(), other_port=free_port())
     )
     environment = {**os.environ, "PATH": SEARCH, "SLURM_CONF": str(folder / "slurm.conf")}
-    files = [f"--{name}={folder}/munge.{end}" for name, end in (
-        ("key-file", "key"), ("socket", "socket"), ("pid-file", "pid"), ("log-file", "log"),
-        ("seed-file", "seed"))]  # fmt: skip
+    files = [
+        f"--{name}={folder}/munge.{end}"
+        for name, end in (
+            ("key-file", "key"),
+            ("socket", "socket"),
+            ("pid-file", "pid"),
+            ("log-file", "log"),
+            ("seed-file", "seed"),
+        )
+    ]
     commands = (
         ["munged", "--foreground", "--force", *files],
         ["slurmctld", "-D", "-f", str(folder / "slurm.conf")],
@@ -93,9 +101,12 @@ def await_idle(environment: dict[str, str]) -> None:
     end = monotonic() + 60
     while True:
         said = subprocess.run(
-            ["sinfo", "-h", "-o", "%T"], env=environment, capture_output=True, text=True,
+            ["sinfo", "-h", "-o", "%T"],
+            env=environment,
+            capture_output=True,
+            text=True,
             check=False,
-        ).stdout  # fmt: skip
+        ).stdout
         if said.strip() == "idle":
             return
         if monotonic() > end:

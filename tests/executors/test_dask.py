@@ -30,15 +30,17 @@ def test_threads_and_workers_give_the_same_bytes(chunky, undisturbed, two_worker
     assert outcome_bytes(result) == undisturbed
     workers = result.document["measured"]["workers"]
     assert (workers["n_workers"], workers["n_threads"]) == (2, 2)
-    assert workers["peak_mem"] <= 600_000_000
+    assert 100_000_000 < workers["peak_mem"] <= 600_000_000
     assert two_workers.status == "running", "a client that was given stays open"
 
 
 @pytest.mark.parametrize(
     ("n_workers", "threads"),
-    [(4, 2), *(pytest.param(w, t, marks=pytest.mark.long)
-               for w, t in ((1, 1), (1, 2), (2, 2), (4, 1)))],
-)  # fmt: skip
+    [
+        (4, 2),
+        *(pytest.param(w, t, marks=pytest.mark.long) for w, t in ((1, 1), (1, 2), (2, 2), (4, 1))),
+    ],
+)
 def test_any_number_of_workers_gives_the_same_bytes(chunky, undisturbed, n_workers, threads):
     with running_cluster(n_workers, threads) as client:
         result = srs.select(chunky, executor=client, **SETTINGS)
@@ -46,21 +48,23 @@ def test_any_number_of_workers_gives_the_same_bytes(chunky, undisturbed, n_worke
 
 
 def test_paper_mode_kept_trees_and_pinned_features(chunky, two_workers, tmp_path):
-    for settings in ({"mode": "paper", "subspace_size": 40, "max_trees": 12, "keep_trees": True},
-                     {"pinned": ["f3", "f7"], "max_passes": 2, "subspace_size": 64}):  # fmt: skip
+    for settings in (
+        {"mode": "paper", "subspace_size": 40, "max_trees": 12, "keep_trees": True},
+        {"pinned": ["f3", "f7"], "max_passes": 2, "subspace_size": 64},
+    ):
         local = srs.select(chunky, folder=tmp_path / "l", **settings)
         remote = srs.select(chunky, folder=tmp_path / "r", executor=two_workers, **settings)
         assert outcome_bytes(local) == outcome_bytes(remote)
     kept = [[f.read_bytes() for f in sorted((tmp_path / r / "trees").iterdir())] for r in "lr"]
     assert len(kept[0]) == 12
-    assert [len(f) for f in kept[0]] == [len(f) for f in kept[1]]
+    assert kept[0] == kept[1]
 
 
 def test_the_selector_takes_a_client(two_workers):
     X, y = make_planted()
     plain = srs.SRSSelector(random_state=1, max_trees=60).fit(X, y)
     for client in (two_workers, two_workers.scheduler.address):
-        remote = srs.SRSSelector(random_state=1, max_trees=60, client=client).fit(X, y)
+        remote = srs.SRSSelector(random_state=1, max_trees=60, executor=client).fit(X, y)
         assert remote.get_support(indices=True).tolist() == plain.get_support(indices=True).tolist()
         np.testing.assert_array_equal(remote.feature_importances_, plain.feature_importances_)
 
@@ -68,8 +72,12 @@ def test_the_selector_takes_a_client(two_workers):
 def test_an_address_and_a_number_of_processes(chunky, undisturbed, two_workers):
     address = two_workers.scheduler.address
     assert outcome_bytes(srs.select(chunky, executor=address, **SETTINGS)) == undisturbed
-    before = set(_children())
-    assert outcome_bytes(srs.select(chunky, executor=1, **SETTINGS)) == undisturbed
+    before, seen = set(_children()), set()
+    result = srs.select(
+        chunky, executor=1, on_progress=lambda _: seen.update(_children()), **SETTINGS
+    )
+    assert outcome_bytes(result) == undisturbed
+    assert len(seen - before) == 1
     assert set(_children()) <= before, "processes that were started are ended"
 
 
@@ -171,21 +179,21 @@ def _is_profiled(dask_worker) -> bool:
 
 def test_workers_of_our_own_are_not_profiled():
     with open_executor(1) as executor:
-        assert not any(executor.client.run(_is_profiled).values())
+        assert list(executor.client.run(_is_profiled).values()) == [False]
 
 
 def test_workers_that_come_late_get_work_and_leaving_ones_are_drained():
     with running_cluster(1) as client:
         executor = DaskExecutor(client)
         seen = []
-        for value in executor.map(_slow_double, range(80)):
+        for value in executor.map(_slow_double, range(40)):
             seen.append(value)
             if len(seen) == 5:
                 client.cluster.scale(2)
                 client.wait_for_workers(2, timeout=60)
-            if len(seen) == 50:
+            if len(seen) == 25:
                 client.retire_workers([executor.seen_workers[0]], close_workers=True)
-        assert seen == [2 * x for x in range(80)]
+        assert seen == [2 * x for x in range(40)]
         assert len(executor.seen_workers) == 2
 
 
@@ -221,8 +229,8 @@ class TestRefusals:
     """What cannot work is refused with one sentence."""
 
     def test_another_version(self, chunky, two_workers, monkeypatch):
-        monkeypatch.setattr("srs.worker.code_version", lambda: "srs 0.0.9")
-        with pytest.raises(ClusterError, match=r"runs srs .* and the coordinator srs 0\.0\.9"):
+        monkeypatch.setattr("srs.engine.worker.code_version", lambda: "srs 0.0.9")
+        with pytest.raises(ClusterError, match=r"runs srs .* and the coordinator runs srs 0\.0\.9"):
             srs.select(chunky, executor=two_workers, **SETTINGS)
 
     def test_another_store(self, two_workers, tmp_path):
@@ -250,11 +258,15 @@ class TestRefusals:
         from distributed import Client, LocalCluster
 
         with (
-            LocalCluster(n_workers=1, threads_per_worker=1, memory_limit="700MB",
-                         dashboard_address="127.0.0.1:0") as cluster,
+            LocalCluster(
+                n_workers=1,
+                threads_per_worker=1,
+                memory_limit="700MB",
+                dashboard_address="127.0.0.1:0",
+            ) as cluster,
             Client(cluster, set_as_default=False) as client,
             pytest.raises(ClusterError, match=r"--memory-limit 1\.2GB, or allow at most 490MB"),
-        ):  # fmt: skip
+        ):
             srs.select(chunky, executor=client, memory="600MB")
 
     @pytest.mark.parametrize(("executor", "seconds"), [(None, 5.0), (1, 0.0), (1, float("nan"))])
@@ -279,7 +291,7 @@ import sys
 for name in ("dask", "distributed"):
     sys.modules[name] = None
 import srs
-print(len(srs.select(sys.argv[1], max_passes=1, subspace_size=64).relevant_ids) >= 0)
+print(srs.select(sys.argv[1], max_passes=1, subspace_size=64).n_trees)
 try:
     srs.select(sys.argv[1], executor=2)
 except srs.SRSError as error:
@@ -289,20 +301,26 @@ except srs.SRSError as error:
 
 def test_without_dask_threads_still_serve(chunky: Path):
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_DASK, str(chunky)], capture_output=True, text=True,
-        check=True, env={**os.environ},
-    )  # fmt: skip
+        [sys.executable, "-c", WITHOUT_DASK, str(chunky)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ},
+    )
     first, second = done.stdout.splitlines()
-    assert first == "True"
+    assert int(first) == srs.select(chunky, max_passes=1, subspace_size=64).n_trees > 40
     assert second.startswith("ClusterError workers need Dask, and dask is not installed")
 
 
 def test_dask_is_not_imported_without_need(chunky: Path):
     code = (
         "import sys, srs; srs.select(sys.argv[1], max_passes=1, subspace_size=64)\n"
-        "assert 'distributed' not in sys.modules"
+        "print('distributed' in sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code, str(chunky)], check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(chunky)], check=True, capture_output=True
+    )
+    assert done.stdout == b"False\n"
 
 
 def test_a_worker_that_is_slow_to_leave_costs_no_result(monkeypatch, caplog):
@@ -316,4 +334,4 @@ def test_a_worker_that_is_slow_to_leave_costs_no_result(monkeypatch, caplog):
     monkeypatch.setattr(LocalCluster, "close", close_late)
     with open_cluster(1, 1, None) as client:
         assert client.submit(sum, (1, 2)).result() == 3
-    assert "did not end in time" in caplog.text
+    assert "did not stop in time" in caplog.text

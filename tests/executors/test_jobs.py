@@ -14,7 +14,7 @@ import yaml
 import srs
 from srs.errors import ClusterError, SettingsError
 from srs.executors import open_executor
-from srs.executors.jobs import JobCluster, kubernetes_spec
+from srs.executors.batch_systems import JobCluster, kubernetes_spec
 from srs.executors.launch import connect
 from tests.certificates import make_certificates
 from tests.executors.conftest import SETTINGS, outcome_bytes
@@ -50,7 +50,7 @@ def test_job_scripts(tmp_path, kind, wanted):
 
 OURS = """
 import signal
-from srs.executors.jobs import JobCluster
+from srs.executors.batch_systems import JobCluster
 def ours(*_): pass
 signal.signal(signal.SIGINT, ours)
 with JobCluster("slurm", 1, 1).start(1, 10**9):
@@ -95,14 +95,18 @@ def check_resource(resource: dict[str, Any]) -> None:
     )["spec"]["versions"]
     jsonschema.validate(resource, version["schema"]["openAPIV3Schema"])
     for part in ("worker", "scheduler"):
-        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": part},
-               "spec": resource["spec"][part]["spec"]}  # fmt: skip
+        pod = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": part},
+            "spec": resource["spec"][part]["spec"],
+        }
         kubernetes_validate.validate(pod, "1.31", strict=True)
 
 
 def test_kubernetes_without_tls_is_refused_with_a_sentence(certificates, chunky, tmp_path):
     jobs = JobCluster.read("kubernetes", write(tmp_path, "n_workers = 2"))
-    with pytest.raises(SettingsError, match="--tls does not go with --cluster kubernetes"):
+    with pytest.raises(SettingsError, match="--tls cannot be used with --cluster kubernetes"):
         srs.select(chunky, executor=jobs, tls=certificates["ours"])
 
 
@@ -114,7 +118,11 @@ def test_kubernetes_without_tls_is_refused_with_a_sentence(certificates, chunky,
         ("slurm", "", "must give n_workers"),
         ("slurm", "n_workers = 0", "must give n_workers"),
         ("slurm", "n_workers = 2\nqueue = 'a'", "there is no 'queue'"),
-        ("slurm", "n_workers = 2\n[options]\nmemory = '1GB'", "memory follows from the run"),
+        (
+            "slurm",
+            "n_workers = 2\n[options]\nmemory = '1GB'",
+            "memory follows from the options of the run",
+        ),
     ],
 )
 def test_files_that_make_no_sense(tmp_path, kind, text, message):
@@ -145,8 +153,11 @@ def test_tls_refuses_clients_without_the_certificate(
         assert address.startswith("tls://")
         assert outcome_bytes(srs.select(chunky, executor=executor, **SETTINGS)) == undisturbed
         connect(address, certificates["ours"]).close()
-        for wrong, folder in ((address, certificates["foreign"]), (address, None),
-                              (address.replace("tls://", "tcp://"), None)):  # fmt: skip
+        for wrong, folder in (
+            (address, certificates["foreign"]),
+            (address, None),
+            (address.replace("tls://", "tcp://"), None),
+        ):
             with pytest.raises(ClusterError, match="no scheduler answers"):
                 connect(wrong, folder)
 

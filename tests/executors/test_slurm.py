@@ -22,8 +22,18 @@ def test_a_run_on_slurm(chunky: Path, slurm: dict[str, str], tmp_path: Path) -> 
     )
     options = ["select", chunky, "--max-passes", 3, "--subspace-size", 64, "--memory", "600MB"]
     run_srs(*options, "--out", tmp_path / "threads")
-    run_srs(*options, "--out", tmp_path / "slurm", "--cluster", "slurm", "--config",
-            tmp_path / "slurm.toml", env=slurm)  # fmt: skip
+    run_srs(
+        *[
+            *options,
+            "--out",
+            tmp_path / "slurm",
+            "--cluster",
+            "slurm",
+            "--config",
+            tmp_path / "slurm.toml",
+        ],
+        env=slurm,
+    )
     assert outcome(tmp_path / "slurm") == outcome(tmp_path / "threads")
     assert list((tmp_path / "logs").iterdir()), "workers ran as jobs"
     await_empty_queue(slurm, 30)

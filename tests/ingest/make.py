@@ -11,8 +11,18 @@ import pyarrow as pa
 import zarr
 
 NAMED_KINDS = ("frame", "csv", "tsv", "csv.gz", "parquet", "parquets", "arrow", "feather")
-PLAIN_KINDS = ("array", "fortran", "npy", "npy_fortran", "map", "zarr", "zarr_path", "dask",
-               "frame_plain", "txt")  # fmt: skip
+PLAIN_KINDS = (
+    "array",
+    "fortran",
+    "npy",
+    "npy_fortran",
+    "map",
+    "zarr",
+    "zarr_path",
+    "dask",
+    "frame_plain",
+    "txt",
+)
 ORIENTATIONS = ("samples", "features")
 
 

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from srs.errors import SourceError
 from srs.ingest import ingest
+from srs.ingest.encode.transpose_sparse import SparseSpill
 from srs.ingest.values import read_values
 
 N, P = 37, 25
@@ -53,14 +54,16 @@ def test_matrices_become_the_same_store_as_the_array(form, suffix, tmp_path):
     path = write(form, suffix, tmp_path)
     store = ingest(path, tmp_path / "s.zarr", target="obs:cell_type")
     expected = ingest(
-        DENSE, target={"cell_type": np.array(["T", "B", "NK"])[np.arange(N) % 3]}, names=NAMES,
+        DENSE,
+        target={"cell_type": np.array(["T", "B", "NK"])[np.arange(N) % 3]},
+        names=NAMES,
         sample_ids=IDS,
-    )  # fmt: skip
+    )
     assert store.fingerprint == expected.fingerprint
     assert store.read_codes([5])[3, 0] == 255
     np.testing.assert_array_equal(read_values(store, [24, 5, 0]), DENSE[:, [24, 5, 0]])
     layer = ingest(path, tmp_path / "l.zarr", dataset="layers/doubled", target="age")
-    assert layer.target().task == "regression"
+    assert layer.target().kind == "numbers"
     np.testing.assert_array_equal(read_values(layer, [7]), 2 * DENSE[:, [7]])
     raw = ingest(path, dataset="raw/X", target="ok")
     assert raw.feature_names == NAMES
@@ -71,9 +74,12 @@ def test_sparse_samples_are_turned_in_bands(tmp_path, monkeypatch):
     """Guards the temporary file: bands of few samples give what one band gives."""
     path = write("csr", ".h5ad", tmp_path)
     expected = ingest(path)
-    monkeypatch.setattr(import_module("srs.ingest.sparse"), "BAND_COPIES", 10**6)
+    monkeypatch.setattr(import_module("srs.ingest.readers.sparse"), "BAND_COPIES", 10**6)
     monkeypatch.setattr(import_module("srs.ingest.plan"), "BLOCK_BYTES", 7 * N * 4)
+    bands, add = [], SparseSpill.add
+    monkeypatch.setattr(SparseSpill, "add", lambda *given: bands.append(given[1]) or add(*given))
     assert ingest(path, tmp_path / "s.zarr").fingerprint == expected.fingerprint
+    assert len(bands) > 5
 
 
 def test_what_is_refused(tmp_path):
@@ -89,7 +95,7 @@ def test_what_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("part", "value", "message"),
-    [("indices", 10**6, "index out of its shape"), ("indptr", -1, "line starts")],
+    [("indices", 10**6, "index outside its shape"), ("indptr", -1, "line starts")],
 )
 def test_damaged_sparse_matrices_are_refused(part, value, message, tmp_path):
     import h5py

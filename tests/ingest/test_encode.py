@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import srs
-from srs.ingest.encode import Coded, encode_into, encode_numeric
+from srs.ingest.encode.codes import Coded, encode_into, encode_numeric
 from srs.store.content import look_at
 from srs.store.layout import MISSING
 from tests.reference.encode_twin import encode_twin
@@ -17,13 +17,16 @@ from tests.reference.encode_twin import encode_twin
 DTYPES = st.sampled_from([np.float32, np.float64])
 
 
+FEW, MANY = (1, 2, 5, 60, 250), (254, 255, 256, 400, 10_000)  # four special values may be added
+
+
 @st.composite
-def features(draw: st.DrawFn) -> np.ndarray:
+def features(draw: st.DrawFn, levels: tuple[int, ...] = FEW + MANY) -> np.ndarray:
     """Features with ties, missing values, infinities, and now and then over 255 levels."""
     dtype = draw(DTYPES)
     n = draw(st.integers(1, 700))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n_levels = draw(st.sampled_from([1, 2, 5, 254, 255, 256, 400, 10_000]))
+    n_levels = draw(st.sampled_from(levels))
     levels = np.sort(rng.normal(size=n_levels)).astype(dtype)
     values = levels[rng.integers(0, n_levels, size=(3, n))]
     special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0], dtype)
@@ -72,8 +75,10 @@ def kinds_of_columns(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
         "missing": np.full(n, np.nan),
         "almost all missing": np.append(np.full(n - 1, np.nan), 0.5),
     }
-    some = {f"{name}, some missing": np.where(rng.random(n) < 0.2, np.nan, column)
-            for name, column in columns.items()}  # fmt: skip
+    some = {
+        f"{name}, some missing": np.where(rng.random(n) < 0.2, np.nan, column)
+        for name, column in columns.items()
+    }
     return columns | some
 
 
@@ -107,8 +112,17 @@ def test_codes_keep_order_and_ties(values):
         assert (steps >= 0).all()
         assert (steps[ordered[1:] == ordered[:-1]] == 0).all()
         assert len(np.unique(code[known])) == levels
-        if len(np.unique(ordered)) <= 255:
-            assert (steps[ordered[1:] != ordered[:-1]] == 1).all()
+
+
+@given(features(FEW))
+def test_codes_of_few_values_are_their_ranks(values):
+    """Guards levels: no two values share a code, and no code is left out."""
+    codes, n_levels = encode_numeric(values)
+    for row, code, levels in zip(values, codes, n_levels, strict=True):
+        known = ~np.isnan(row)
+        distinct, ranks = np.unique(row[known], return_inverse=True)
+        assert levels == len(distinct)
+        assert code[known].tolist() == ranks.tolist()
 
 
 @pytest.mark.parametrize("n_samples", [256, 1000, 5001])
@@ -125,10 +139,13 @@ def test_bins_of_distinct_values_are_nearly_equal(n_samples, global_random_seed)
     ("names", "written", "fingerprint"),
     [
         (None, "e41cb2ca8dbfe33cc1a9f49d1f65f906", "575af50e237558c715f5c9a5117931bb"),
-        ([f"gene {i}" for i in range(40)], "e33db0c1ed18a9aabc40be0f15cbd374",
-         "c0d19dfca51a5a362cb4526bcca501c6"),
+        (
+            [f"gene {i}" for i in range(40)],
+            "e33db0c1ed18a9aabc40be0f15cbd374",
+            "c0d19dfca51a5a362cb4526bcca501c6",
+        ),
     ],
-)  # fmt: skip
+)
 def test_stores_are_those_of_the_first_encoder(dtype, names, written, fingerprint):
     """Codes and places were written down before values were sorted by their places. Answers follow
     from them, and checkpoints name fingerprints."""

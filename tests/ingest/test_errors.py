@@ -53,11 +53,11 @@ def test_sources_that_are_refused(source, message):
         ({"target": [0, 1, np.nan, 1, 0]}, "missing in 1 samples, the first is row 2"),
         ({"target": ["a", "b", "a", None, "b"]}, "missing in 1 samples, the first is row 3"),
         ({"target": [0.5, 1, 2, np.inf, 0]}, "infinite in 1 samples, the first is row 3"),
-        ({"target": ["a"] * 5}, "one class only \\('a'\\)"),
+        ({"target": ["a"] * 5}, "only one class \\('a'\\)"),
         ({"target": [0.5] * 5}, "constant \\(0.5\\)"),
         ({"target": list("abcde")}, "5 classes for 5 samples"),
-        ({"target": list("abcab"), "task": "regression"}, "not numeric"),
-        ({"target": Y, "task": "ranking"}, "'ranking'; it must be one of"),
+        ({"target": list("abcab"), "target_kind": "numbers"}, "not numeric"),
+        ({"target": Y, "target_kind": "ranking"}, "'ranking'; it must be one of"),
         ({"target": np.zeros((5, 2))}, r"shape \(5, 2\)"),
         ({"target": np.zeros(5, complex)}, "dtype complex128"),
         ({"target": "outcome"}, "'outcome' names a column"),
@@ -89,7 +89,7 @@ def test_target_columns_that_are_not_there(tmp_path):
             r"line 1502: 'oops' in the numeric column 'b'.*categorical=\['b'\]",
         ),
         ("", "is empty"),
-        ("a,b\n", "has a header and no samples"),
+        ("a,b\n", "has a header but no samples"),
         ('a,b\n1,"2\n', "line 2: a quote is never closed"),
         (
             "a,b\n" + "".join(f"1,k{i}\n" for i in range(256)),
@@ -154,7 +154,7 @@ def test_other_files_that_are_refused(tmp_path):
     with pytest.raises(SourceError, match="cannot be read as Parquet"):
         ingest(tmp_path / "t.parquet")
     (tmp_path / "t.xyz").write_text("1")
-    with pytest.raises(SourceError, match=r"t\.xyz is not known"):
+    with pytest.raises(SourceError, match=r"t\.xyz is unknown"):
         ingest(tmp_path / "t.xyz")
     group = zarr.create_group(tmp_path / "g.zarr")
     group.create_array("inside", shape=(2, 2), dtype="f4")
@@ -195,3 +195,13 @@ def test_destinations_that_are_refused(tmp_path):
     with pytest.raises(SourceError, match="the source itself"):
         ingest(path, path, overwrite=True)
     assert ingest(X[:, :2], path, overwrite=True).n_features == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("x.mat", "cannot be read as a MATLAB file"), ("x.libsvm", "has no samples: it is empty")],
+)
+def test_empty_files(tmp_path, name, said):
+    (tmp_path / name).touch()
+    with pytest.raises(SourceError, match=said):
+        ingest(tmp_path / name)

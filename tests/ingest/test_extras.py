@@ -10,17 +10,22 @@ from srs.ingest import ingest
 
 @pytest.mark.parametrize(
     ("name", "module", "package"),
-    [("x.h5ad", "h5py", "h5py"), ("x.h5", "h5py", "h5py"), ("x.bed", "bed_reader", "bed-reader"),
-     ("x.nii", "nibabel", "nibabel")],
-)  # fmt: skip
+    [
+        ("x.h5ad", "h5py", "h5py"),
+        ("x.h5", "h5py", "h5py"),
+        ("x.bed", "bed_reader", "bed-reader"),
+        ("x.nii", "nibabel", "nibabel"),
+    ],
+)
 def test_missing_libraries(name, module, package, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     (tmp_path / name).write_bytes(b"anything")
-    with pytest.raises(SourceError, match=rf"needs the package {package}: pip install 'srs\[form"):
+    said = rf"needs the package {package}: pip install 'srs-select\[formats\]'"
+    with pytest.raises(SourceError, match=said):
         ingest(tmp_path / name)
 
 
 def test_unknown_kinds(tmp_path):
     (tmp_path / "x.docx").write_bytes(b"anything")
-    with pytest.raises(SourceError, match=r"the kind of .*x\.docx is not known: give .*\.h5ad"):
+    with pytest.raises(SourceError, match=r"the format of .*x\.docx is unknown: give .*\.h5ad"):
         ingest(tmp_path / "x.docx")

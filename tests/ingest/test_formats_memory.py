@@ -125,8 +125,9 @@ def write_vcf_zarr(path):
     """240 million alleles."""
     calls = (np.random.default_rng(0).random((500, 6000, 2)) < 0.3).astype(np.int8)
     group = zarr.create_group(path)
-    array = group.create_array("call_genotype", shape=(20_000, 6000, 2), chunks=(500, 6000, 2),
-                               dtype="i1")  # fmt: skip
+    array = group.create_array(
+        "call_genotype", shape=(20_000, 6000, 2), chunks=(500, 6000, 2), dtype="i1"
+    )
     for first in range(0, 20_000, 500):
         array[first : first + 500] = np.roll(calls, first, axis=1)
     group.create_array("variant_contig", data=np.zeros(20_000, np.int8))
@@ -204,22 +205,38 @@ def write_images(path):
 
 
 FORMATS = {
-    "x.bed": write_bed, "csr.h5ad": write_csr, "csc.h5ad": write_csc, "dense.h5ad": write_dense,
-    "csr.npz": write_npz, "coo.npz": write_coo, "x.h5": write_hdf5, "x5.mat": write_matlab_5,
-    "x73.mat": write_matlab_73, "x.zarr": write_zarr, "dense.zarr": write_dense,
-    "x.vcz": write_vcf_zarr, "x.libsvm": write_libsvm, "x.arff": write_arff,
-    "x.csv.gz": write_csv_gz, "x.parquet": write_parquet, 
-    "x.feather": write_feather, "x.nii": write_nifti, "x.nii.gz": write_nifti,
+    "x.bed": write_bed,
+    "csr.h5ad": write_csr,
+    "csc.h5ad": write_csc,
+    "dense.h5ad": write_dense,
+    "csr.npz": write_npz,
+    "coo.npz": write_coo,
+    "x.h5": write_hdf5,
+    "x5.mat": write_matlab_5,
+    "x73.mat": write_matlab_73,
+    "x.zarr": write_zarr,
+    "dense.zarr": write_dense,
+    "x.vcz": write_vcf_zarr,
+    "x.libsvm": write_libsvm,
+    "x.arff": write_arff,
+    "x.csv.gz": write_csv_gz,
+    "x.parquet": write_parquet,
+    "x.feather": write_feather,
+    "x.nii": write_nifti,
+    "x.nii.gz": write_nifti,
     "images": write_images,
-}  # fmt: skip
+}
 
 
 def measure(path):
     """What a child says of its ingest of a file."""
     done = subprocess.run(
         [sys.executable, "-c", CHILD, str(path), str(path.with_name("s.zarr")), str(ALLOWED)],
-        capture_output=True, text=True, check=False, env=os.environ,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -166,7 +166,7 @@ def test_labels_of_matlab(version, tmp_path):
     numbers = ingest(write([float(i % 3) for i in range(23)]), target="cells").target("cells")
     assert numbers.labels == ("0", "1", "2")
     lengths = ingest(write([i / 4 for i in range(23)]), target="cells").target("cells")
-    assert lengths.task == "regression"
+    assert lengths.kind == "numbers"
     assert lengths.values.tolist() == [i / 4 for i in range(23)]
     with pytest.raises(SourceError, match=r"x.mat: /?chars"):
         ingest(tmp_path / "x.mat", dataset="chars")
@@ -204,9 +204,16 @@ def test_small_datasets_and_targets_in_groups(tmp_path):
     assert store.fingerprint == EXPECTED.fingerprint
     np.testing.assert_array_equal(read_values(store, [30, 3]), VALUES[:, [30, 3]])
     invoke(
-        "ingest", tmp_path / "x.h5", tmp_path / "t.zarr", "--target", "about/y",
-        "--sample-column", "about/site",
-    )  # fmt: skip
+        *[
+            "ingest",
+            tmp_path / "x.h5",
+            tmp_path / "t.zarr",
+            "--target",
+            "about/y",
+            "--sample-column",
+            "about/site",
+        ],
+    )
     assert open_store(tmp_path / "t.zarr").target_names == ("y", "site")
 
 

@@ -38,14 +38,27 @@ def test_ids_are_found_in_any_column_and_no_feature(kind, values, tmp_path):
     store = ingest(make(kind, frame, tmp_path), tmp_path / "s.zarr", target="y")
     assert store.feature_names == ["a", "b", "c"]
     assert store.sample_ids == [str(i) for i in ids]
-    assert store.manifest.notices == ("the column 'Sample ID' is taken for sample ids.",)
+    assert store.manifest.notices == ("the column 'Sample ID' is used as sample ids.",)
     np.testing.assert_array_equal(read_values(store, [2, 0]), frame[["c", "a"]])
 
 
 @pytest.mark.parametrize(
-    "name", ["id", "ID", "sample_id", "SampleID", "patient_id", "subject-id", "barcode", "IID",
-             "#IID", "cell.id", "eid", "participant_id"],
-)  # fmt: skip
+    "name",
+    [
+        "id",
+        "ID",
+        "sample_id",
+        "SampleID",
+        "patient_id",
+        "subject-id",
+        "barcode",
+        "IID",
+        "#IID",
+        "cell.id",
+        "eid",
+        "participant_id",
+    ],
+)
 def test_names_of_ids(name, tmp_path):
     frame = numbers()
     frame.insert(1, name, [f"s{i}" for i in range(N)])
@@ -64,8 +77,8 @@ def test_samples_go_before_subjects_and_both_before_counted_rows(kind, tmp_path)
     assert store.sample_ids[:2] == ["s0", "s1"]
     assert store.feature_names == ["patient", "a", "b", "c"]
     taken, subjects = store.manifest.notices
-    assert "'sample' is taken for sample ids" in taken
-    assert "'patient' is a feature, though it looks like ids of subjects" in subjects
+    assert "'sample' is used as sample ids" in taken
+    assert "'patient' is a feature, although it looks like ids of subjects" in subjects
     assert "--sample-column patient and select with --subjects patient" in subjects
     np.testing.assert_array_equal(read_values(store, [3]), frame[["c"]])
 
@@ -79,7 +92,7 @@ def test_ids_that_repeat_are_a_feature_and_told(kind, tmp_path):
     assert store.feature_names == ["subject_id", "a", "b", "c"]
     assert store.sample_ids == [str(i) for i in range(N)]
     (notice,) = store.manifest.notices
-    assert "'subject_id' is a feature, though it looks like ids of subjects" in notice
+    assert "'subject_id' is a feature, although it looks like ids of subjects" in notice
     np.testing.assert_array_equal(read_values(store, [3]), frame[["c"]])
     beside = ingest(source, target={"y": "y", "subject_id": "subject_id"})
     assert beside.manifest.notices == ()
@@ -113,8 +126,8 @@ def test_the_column_can_be_named(kind, tmp_path):
     none = ingest(source, target="y", id_column="")
     assert none.feature_names == ["a", "b", "c", "code", "id"]
     assert none.manifest.notices == (
-        "2 features are like ids, another text or the next number in every sample, the first is "
-        "'code': name it with --id-column if it is, or leave it out.",
+        "2 features are like ids: a different text, or the next number, in every sample, the "
+        "first is 'code': name it with --id-column if it is, or leave it out.",
     )
     with pytest.raises(SourceError, match=r"'codes': neither the source nor a table .* has a col"):
         ingest(source, target="y", id_column="codes")
@@ -162,8 +175,10 @@ def test_a_table_is_joined_by_its_ids_and_not_by_its_row_numbers(kind, pheno, tm
     frame = numbers().drop(columns="y").assign(id=range(N))
     store = ingest(frame, target="height", table=given)
     assert store.target().values.tolist() == [i / 2 for i in range(N)]
-    assert any(notice.endswith("was joined by its column 'sample_id'.")
-               for notice in store.manifest.notices)  # fmt: skip
+    assert any(
+        notice.endswith("was joined by its column 'sample_id'.")
+        for notice in store.manifest.notices
+    )
 
 
 def test_the_column_that_has_most_samples_is_joined_by(pheno):
@@ -178,12 +193,18 @@ def test_the_id_column_of_a_table_can_be_named(pheno, tmp_path):
     frame = numbers().drop(columns="y").set_index(pd.Index([f"c{i}" for i in range(N)]))
     table = pheno.assign(code=[f"c{i}" for i in pheno["sample_id"]])
     table.to_csv(tmp_path / "t.csv", index=False)
-    with pytest.raises(SourceError, match="by its column 'sample_id'; name the column of ids"):
+    with pytest.raises(
+        SourceError, match="by its column 'sample_id'; if another column has the ids"
+    ):
         ingest(frame, target="height", table=tmp_path / "t.csv")
     store = ingest(
-        frame, tmp_path / "s.zarr", table=tmp_path / "t.csv", id_column="code", target="height",
+        frame,
+        tmp_path / "s.zarr",
+        table=tmp_path / "t.csv",
+        id_column="code",
+        target="height",
         covariates=["sample_id"],
-    )  # fmt: skip
+    )
     assert store.target().values.tolist() == [i / 2 for i in range(N)]
     assert read_values(store, [3])[:, 0].tolist() == list(range(N))
 

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -70,18 +69,20 @@ def test_killed_ingest_leaves_nothing_that_opens(tmp_path):
     out = tmp_path / "out"
     child = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(tmp_path / "x.npy"), str(out / "s.zarr")],
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert child.stdout is not None
     assert child.stdout.readline() == "reached\n"
     os.kill(child.pid, signal.SIGKILL)
     child.communicate()
     with pytest.raises(StoreError, match="does not exist"):
         open_store(out / "s.zarr")
-    for left in out.rglob("*"):
-        if left.is_dir():
-            with pytest.raises(StoreError):
-                open_store(left)
+    left = [path for path in out.rglob("*") if path.is_dir()]
+    assert left, "the process was killed while it wrote"
+    for folder in left:
+        with pytest.raises(StoreError):
+            open_store(folder)
     assert ingest(tmp_path / "x.npy", out / "s.zarr").n_features == 50
 
 
@@ -114,13 +115,12 @@ def test_peak_memory_stays_below_what_is_allowed(shape, allowed, tmp_path):
         part = array[start : start + step]
         part[:] = rng.random(part.shape, dtype=np.float32)
     del array
-    start_time = time.perf_counter()
     child = subprocess.run(
         [sys.executable, "-c", PEAK, str(path), str(tmp_path / "s.zarr"), str(allowed)],
-        check=True, capture_output=True, text=True,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     fingerprint, peak = child.stdout.split()
-    seconds = time.perf_counter() - start_time
-    print(f"{shape}: peak {int(peak) / 1e6:.0f} MB of {allowed / 1e6:.0f}, {seconds:.0f} s")
-    assert int(peak) < allowed
+    assert 100_000_000 < int(peak) < allowed
     assert open_store(tmp_path / "s.zarr").fingerprint == fingerprint

@@ -83,7 +83,7 @@ def test_a_mask_or_dataset_is_never_ignored(tmp_path):
     np.save(tmp_path / "x.npy", IMAGES[0, 0])
     (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4\n")
     for source in (tmp_path / "x.npy", tmp_path / "x.csv", np.eye(4)):
-        with pytest.raises(SourceError, match="is no image: leave it out"):
+        with pytest.raises(SourceError, match="is not an image: leave it out"):
             ingest(source, mask=image)
     for source in (tmp_path / "x.npy", tmp_path / "x.csv", np.eye(4), image):
         with pytest.raises(SourceError, match="leave out the name 'layers/counts'"):
@@ -109,5 +109,5 @@ def test_what_is_refused(tmp_path):
         ingest(path)
     folder = write("folder", tmp_path)
     save(folder / "odd.nii", IMAGES[:2, ..., 0])
-    with pytest.raises(SourceError, match="images must be alike"):
+    with pytest.raises(SourceError, match="images must have the same shape"):
         ingest(folder)

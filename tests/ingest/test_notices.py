@@ -78,7 +78,7 @@ def test_numbers_with_a_few_texts_are_noticed(kind, tmp_path):
     text_numbers = kind in ("frame", "parquet")  # where numbers as text are the user's own choice
     assert store.kinds.tolist() == [2 if text_numbers else 0, 2, 2, 2]
     assert store.manifest.notices == (
-        "2 features are taken for categories though nearly all values are numbers, the first is "
+        "2 features are read as categories although nearly all values are numbers, the first is "
         "'b', because of '#DIV/0!' in sample 's5': write NA for what is missing, or declare the "
         "feature categorical.",
     )
@@ -90,5 +90,5 @@ def test_too_many_numbers_with_a_text(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "1,.\n" + "".join(f"1,{i}.5\n" for i in range(400)))
     frame = pd.read_csv(tmp_path / "t.csv", dtype=str)
     for source in (tmp_path / "t.csv", frame[["b"]]):
-        with pytest.raises(SourceError, match=r"would be numbers but for '\.'; correct it, or wri"):
+        with pytest.raises(SourceError, match=r"all its values but '\.' are numbers; correct it"):
             ingest(source)

@@ -66,7 +66,7 @@ def test_anndata_objects_that_cannot_be_read(tmp_path):
         ingest(cells, orientation="features")
     cells.write_h5ad(tmp_path / "cells.h5ad")
     backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
-    with pytest.raises(SourceError, match=r"is in a file: give that, .*cells.h5ad"):
+    with pytest.raises(SourceError, match=r"is backed by a file: give the file, .*cells.h5ad"):
         ingest(backed)
     backed.file.close()
     with pytest.raises(SourceError, match="a dict cannot be a source"):

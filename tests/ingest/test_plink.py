@@ -6,7 +6,7 @@ from bed_reader import open_bed, to_bed
 
 from srs.errors import SourceError
 from srs.ingest import ingest
-from srs.ingest.plink import read_variants
+from srs.ingest.formats.domains.plink import read_variants
 from srs.ingest.values import read_values
 
 N, P = 29, 40
@@ -17,11 +17,14 @@ def write(folder, pheno=None, **properties):
     dosage = rng.binomial(2, 0.4, size=(N, P)).astype(float)
     dosage[rng.random((N, P)) < 0.1] = np.nan
     known = {
-        "iid": [f"i{i}" for i in range(N)], "fid": ["fam"] * N,
+        "iid": [f"i{i}" for i in range(N)],
+        "fid": ["fam"] * N,
         "sid": [f"rs{i}" if i else "." for i in range(P)],
-        "chromosome": [str(1 + i // 20) for i in range(P)], "bp_position": np.arange(P) * 100,
-        "pheno": pheno or [str(1 + i % 2) for i in range(N)], "sex": 1 + np.arange(N) % 2,
-    }  # fmt: skip
+        "chromosome": [str(1 + i // 20) for i in range(P)],
+        "bp_position": np.arange(P) * 100,
+        "pheno": pheno or [str(1 + i % 2) for i in range(N)],
+        "sex": 1 + np.arange(N) % 2,
+    }
     to_bed(folder / "g.bed", dosage, properties=known | properties)
     return folder / "g.bed", dosage
 
@@ -71,9 +74,11 @@ def test_samples_of_unknown_phenotype_are_left_out(tmp_path):
     store = ingest(path, tmp_path / "s.zarr", target="phenotype")
     kept = [i for i in range(N) if i not in (2, 9)]
     assert store.n_samples == N - 2
-    assert store.target().task == "regression"
-    assert any("missing in 2 samples, which were left out; the first is 'i2'" in notice
-               for notice in store.manifest.notices)  # fmt: skip
+    assert store.target().kind == "numbers"
+    assert any(
+        "missing in 2 samples, which were left out; the first is 'i2'" in notice
+        for notice in store.manifest.notices
+    )
     np.testing.assert_array_equal(read_values(store, [4, 11]), dosage[kept][:, [4, 11]])
     assert ingest(path, target="sex").target().labels == ("female", "male")
 
@@ -82,8 +87,9 @@ def test_minus_nine_of_a_table_is_missing(tmp_path):
     path, _ = write(tmp_path)
     lines = [f"i{i}\t{(-9, 1, 2)[i % 3]}\t{-9 if i == 4 else i}" for i in range(N)]
     (tmp_path / "p.tsv").write_text("IID\tcase\tage\n" + "\n".join(lines) + "\n")
-    store = ingest(path, tmp_path / "s.zarr", table=tmp_path / "p.tsv", target="case",
-                   covariates=["age"])  # fmt: skip
+    store = ingest(
+        path, tmp_path / "s.zarr", table=tmp_path / "p.tsv", target="case", covariates=["age"]
+    )
     assert store.target().labels == ("1", "2")
     kept = [i for i in range(N) if i % 3]
     ages = [np.nan if i == 4 else i for i in kept]

@@ -64,14 +64,16 @@ def test_dtypes(dtype, tmp_path):
 def mixed():
     """A table with numbers, text, booleans, categories and missing values."""
     n = 24
-    return pd.DataFrame({
-        "x": np.arange(n) / 7,
-        "colour": pd.Series(["red", "green", None, "blue"] * 6, dtype=object),
-        "flag": np.arange(n) % 2 == 0,
-        "count": np.arange(n) % 5,
-        "site": np.arange(n) % 4,
-        "y": ["case", "control", "control"] * 8,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "x": np.arange(n) / 7,
+            "colour": pd.Series(["red", "green", None, "blue"] * 6, dtype=object),
+            "flag": np.arange(n) % 2 == 0,
+            "count": np.arange(n) % 5,
+            "site": np.arange(n) % 4,
+            "y": ["case", "control", "control"] * 8,
+        }
+    )
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "csv.gz", "parquet", "frame"])
@@ -111,14 +113,16 @@ def test_ordered_categories_keep_their_order():
 
 
 def test_nullable_and_object_columns():
-    frame = pd.DataFrame({
-        "i": pd.array([1, None, 3], dtype="Int64"),
-        "b": pd.array([True, None, False], dtype="boolean"),
-        "o": pd.Series([1, None, 2.5], dtype=object),
-        "t": pd.Series([True, None, False], dtype=object),
-        "d": pd.Series([Decimal("1.5"), None, Decimal(2)], dtype=object),
-        "s": pd.array(["u", None, "v"], dtype="string"),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "i": pd.array([1, None, 3], dtype="Int64"),
+            "b": pd.array([True, None, False], dtype="boolean"),
+            "o": pd.Series([1, None, 2.5], dtype=object),
+            "t": pd.Series([True, None, False], dtype=object),
+            "d": pd.Series([Decimal("1.5"), None, Decimal(2)], dtype=object),
+            "s": pd.array(["u", None, "v"], dtype="string"),
+        }
+    )
     store = ingest(frame, target=[0, 1, 1])
     assert store.kinds.tolist() == [0, 0, 0, 0, 0, 2]
     assert store.read_codes(range(6))[1].tolist() == [255] * 6

@@ -16,7 +16,7 @@ from sklearn.datasets import dump_svmlight_file
 from benchmarks.measure import reference_folder
 from srs.errors import SourceError
 from srs.ingest import ingest
-from srs.ingest.bands import SparseSpill
+from srs.ingest.encode.transpose_sparse import SparseSpill
 from srs.ingest.values import read_values
 from tests.ingest.make import ORIENTATIONS
 from tests.reference.encode_twin import encode_twin
@@ -32,10 +32,15 @@ TARGET = np.arange(26) % 3
 @pytest.mark.parametrize("mem", ["1GB", "small"])
 def test_npz(form, orientation, mem, tmp_path, monkeypatch):
     if mem == "small":  # bands of few items
-        monkeypatch.setattr(import_module("srs.ingest.writing"), "buffer_mem", lambda _: 2000)
+        monkeypatch.setattr(import_module("srs.ingest.write"), "buffer_mem", lambda _: 2000)
+    bands, add = [], SparseSpill.add
+    monkeypatch.setattr(SparseSpill, "add", lambda *given: bands.append(given[1]) or add(*given))
     values = VALUES if orientation == "samples" else VALUES.T
     sparse.save_npz(tmp_path / "x.npz", sparse.csr_matrix(values).asformat(form))
     store = ingest(tmp_path / "x.npz", tmp_path / "s.zarr", orientation=orientation, target=TARGET)
+    by_features = (form, orientation) in (("csc", "samples"), ("csr", "features"))
+    assert (len(bands) > 0) == (not by_features)
+    assert (len(bands) > 10) == (not by_features and mem == "small")
     assert store.fingerprint == ingest(VALUES, target=TARGET).fingerprint
     np.testing.assert_array_equal(read_values(store, [33, 2]), VALUES[:, [33, 2]])
 
@@ -86,18 +91,44 @@ def test_counts_are_coded_as_dense_values(items, in_file, dtype):
 def test_npz_that_is_refused(tmp_path):
     path = tmp_path / "x.npz"
     for content, message in (
-        ({"a": VALUES}, "no sparse matrix of scipy"),
+        ({"a": VALUES}, "not contain a scipy sparse matrix"),
         ({"format": "bsr", "shape": (2, 2)}, "is a 'bsr' matrix"),
         ({"format": "csr", "shape": (2, 2)}, "indptr is missing"),
-        ({"format": "csr", "shape": (2, 2), "indptr": [0, 1, 2], "indices": [0, 9],
-          "data": [1.0, 2.0]}, "index out of its shape"),
-        ({"format": "csr", "shape": (2, 2), "indptr": [0, 1, 5], "indices": [0, 1],
-          "data": [1.0, 2.0]}, "is truncated"),
-        ({"format": "coo", "shape": (2, 2), "row": [0, 7], "col": [0, 1], "data": [1.0, 2.0]},
-         "index out of its shape"),
-        ({"format": "csr", "shape": (2, 2), "indptr": np.array([0, {}, 2], object),
-          "indices": [0, 1], "data": [1.0, 2.0]}, "no vector of numbers"),
-    ):  # fmt: skip
+        (
+            {
+                "format": "csr",
+                "shape": (2, 2),
+                "indptr": [0, 1, 2],
+                "indices": [0, 9],
+                "data": [1.0, 2.0],
+            },
+            "index outside its shape",
+        ),
+        (
+            {
+                "format": "csr",
+                "shape": (2, 2),
+                "indptr": [0, 1, 5],
+                "indices": [0, 1],
+                "data": [1.0, 2.0],
+            },
+            "is truncated",
+        ),
+        (
+            {"format": "coo", "shape": (2, 2), "row": [0, 7], "col": [0, 1], "data": [1.0, 2.0]},
+            "index outside its shape",
+        ),
+        (
+            {
+                "format": "csr",
+                "shape": (2, 2),
+                "indptr": np.array([0, {}, 2], object),
+                "indices": [0, 1],
+                "data": [1.0, 2.0],
+            },
+            "not a vector of numbers",
+        ),
+    ):
         np.savez(path, **{k: np.asarray(v) for k, v in content.items()})
         with pytest.raises(SourceError, match=message):
             ingest(path)
@@ -111,9 +142,9 @@ def test_npz_that_is_refused(tmp_path):
 def test_libsvm(zero_based, piece, tmp_path, monkeypatch):
     path = tmp_path / "x.libsvm"
     dump_svmlight_file(VALUES, TARGET, str(path), zero_based=zero_based)
-    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "LEAST_PIECE", piece)
+    monkeypatch.setattr(import_module("srs.ingest.formats.tables.libsvm"), "LEAST_PIECE", piece)
     if piece == 300:
-        monkeypatch.setattr(import_module("srs.ingest.libsvm"), "TEXT_COPIES", 10**9)
+        monkeypatch.setattr(import_module("srs.ingest.formats.tables.libsvm"), "TEXT_COPIES", 10**9)
     store = ingest(path, tmp_path / "s.zarr", target="label")
     names = None if zero_based else [f"f{i + 1}" for i in range(34)]
     expected = ingest(VALUES, names=names, target={"label": TARGET})
@@ -136,8 +167,8 @@ def test_features_of_libsvm_have_the_numbers_of_the_file(zero_based, tmp_path):
 
 
 def test_queries_of_libsvm(tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "LEAST_PIECE", 300)
-    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "TEXT_COPIES", 10**9)
+    monkeypatch.setattr(import_module("srs.ingest.formats.tables.libsvm"), "LEAST_PIECE", 300)
+    monkeypatch.setattr(import_module("srs.ingest.formats.tables.libsvm"), "TEXT_COPIES", 10**9)
     path, queries = tmp_path / "x.svm", 700 + np.arange(26) // 4
     dump_svmlight_file(VALUES, TARGET, str(path), query_id=queries, comment="1 qid:3 no sample")
     store = ingest(path, tmp_path / "s.zarr", target={"label": "label", "qid": "qid"})
@@ -151,8 +182,8 @@ def test_queries_of_libsvm(tmp_path, monkeypatch):
 
 def test_libsvm_with_lines_of_comments(tmp_path, monkeypatch):
     """Guards that pieces do not overlap: one may end before, in or after such lines."""
-    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "LEAST_PIECE", 100)
-    monkeypatch.setattr(import_module("srs.ingest.libsvm"), "TEXT_COPIES", 10**9)
+    monkeypatch.setattr(import_module("srs.ingest.formats.tables.libsvm"), "LEAST_PIECE", 100)
+    monkeypatch.setattr(import_module("srs.ingest.formats.tables.libsvm"), "TEXT_COPIES", 10**9)
     path, labels = tmp_path / "x.svm", np.repeat(np.arange(26), 2)
     dump_svmlight_file(VALUES.repeat(2, axis=0), labels, str(path), zero_based=False)
     lines = path.read_text().splitlines()
@@ -168,9 +199,9 @@ def test_libsvm_that_is_refused(tmp_path):
         ("0 oops", "line 2: 'oops' is not the number of a feature and a value"),
         ("0 2:x", "line 2: '2:x' is not the number"),
         ("0 -1:2", "line 2: '-1:2' is not the number"),
-        ("0 3:1 2:1", "line 2: '2:1' does not follow"),
-        ("0 99999999999:1", "line 2: '99999999999:1' does not follow, or its number is too"),
-        ("yes 3:1", "line 2: the label 'yes' is no number"),
+        ("0 3:1 2:1", "line 2: '2:1' is out of order"),
+        ("0 99999999999:1", "line 2: '99999999999:1' is out of order, or its number is too"),
+        ("yes 3:1", "line 2: the label 'yes' is not a number"),
     ):
         path.write_text(f"1 qid:1 3:2.5 # first\n{line}\n")
         with pytest.raises(SourceError, match=message):
@@ -226,7 +257,7 @@ def test_labels_of_arff_are_categories_whatever_they_say(tmp_path):
     assert store.kinds.tolist() == [2, 0]
     assert store.labels(0) == ("NA", "None", "mild", "nan")
     target = store.target()
-    assert (target.task, len(target.labels), store.n_samples) == ("classification", 40, 199)
+    assert (target.kind, len(target.labels), store.n_samples) == ("classes", 40, 199)
     expected = [0 if i == 5 else 255 if i == 3 else (1, 0, 3, 2)[i % 4] for i in range(200)]
     assert store.read_codes([0])[:, 0].tolist() == expected[:5] + expected[6:]
     severe = ingest(path, target="sev").target()
@@ -258,7 +289,7 @@ def test_a_real_arff_file():
         ("@relation r\n@attribute a real\n", "has no @data"),
         ("@relation r\n@data\n1\n", "has no attribute"),
         ("@attribute a date\n@data\n1\n", "line 1: attributes of type 'date'"),
-        ("@attribute a real\nhello\n@data\n", "line 2: 'hello' is no attribute"),
+        ("@attribute a real\nhello\n@data\n", "line 2: 'hello' is not an attribute"),
         ("@attribute a real\n@data\n{0 1}\n", "line 3: sparse ARFF"),
         ("@attribute a real\n@attribute b real\n@data\n1\n", "line 4: 1 fields instead of 2"),
     ],

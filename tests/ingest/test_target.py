@@ -1,4 +1,4 @@
-"""Targets: the rule that chooses the task, labels, and where targets come from."""
+"""Targets: the rule that chooses the kind, labels, and where targets come from."""
 
 from decimal import Decimal
 
@@ -16,21 +16,21 @@ def target_of(target, **options):
 
 
 @pytest.mark.parametrize(
-    ("values", "task", "labels"),
+    ("values", "kind", "labels"),
     [
-        (np.arange(40) % 2 == 0, "classification", ("False", "True")),
-        (np.arange(40) % 3 * 5, "classification", ("0", "5", "10")),
-        (np.arange(40) % 30 / 1.0, "classification", tuple(str(i) for i in range(30))),
-        (np.arange(40) % 31, "regression", ()),
-        (np.arange(40) / 40, "regression", ()),
-        (["b", "a"] * 20, "classification", ("a", "b")),
-        (pd.Categorical(["b", "a"] * 20), "classification", ("a", "b")),
-        (pd.Series(pd.array([1, 2] * 20, dtype="Int64")), "classification", ("1", "2")),
+        (np.arange(40) % 2 == 0, "classes", ("False", "True")),
+        (np.arange(40) % 3 * 5, "classes", ("0", "5", "10")),
+        (np.arange(40) % 30 / 1.0, "classes", tuple(str(i) for i in range(30))),
+        (np.arange(40) % 31, "numbers", ()),
+        (np.arange(40) / 40, "numbers", ()),
+        (["b", "a"] * 20, "classes", ("a", "b")),
+        (pd.Categorical(["b", "a"] * 20), "classes", ("a", "b")),
+        (pd.Series(pd.array([1, 2] * 20, dtype="Int64")), "classes", ("1", "2")),
     ],
 )
-def test_the_task_follows_from_the_values(values, task, labels):
+def test_the_kind_follows_from_the_values(values, kind, labels):
     target = target_of(values)
-    assert (target.task, target.labels) == (task, labels)
+    assert (target.kind, target.labels) == (kind, labels)
     assert target.values.dtype == (np.int32 if labels else np.float64)
 
 
@@ -41,11 +41,12 @@ def test_numbers_sort_as_numbers():
 
 
 def test_the_task_can_be_given():
-    assert target_of(np.arange(40) % 2, task="regression").task == "regression"
-    assert target_of(np.arange(40) % 35, task="classification").n_classes == 35
-    store = ingest(X, target={"a": np.arange(40) % 2, "b": np.arange(40) % 3},
-                   task={"a": "regression"})  # fmt: skip
-    assert [store.target(name).task for name in "ab"] == ["regression", "classification"]
+    assert target_of(np.arange(40) % 2, target_kind="numbers").kind == "numbers"
+    assert target_of(np.arange(40) % 35, target_kind="classes").n_classes == 35
+    store = ingest(
+        X, target={"a": np.arange(40) % 2, "b": np.arange(40) % 3}, target_kind={"a": "numbers"}
+    )
+    assert [store.target(name).kind for name in "ab"] == ["numbers", "classes"]
 
 
 @pytest.mark.parametrize("header", ["", "outcome\n"])
@@ -87,7 +88,7 @@ def test_decimal_numbers_are_numbers(kind, tmp_path):
         target = ingest(X, target="y", table=table, sample_ids=ids).target()
     else:
         target = ingest(frame if kind == "frame" else tmp_path / "t.parquet", target="y").target()
-    assert target.task == "regression"
+    assert target.kind == "numbers"
     assert target.values[3] == 0.375
 
 

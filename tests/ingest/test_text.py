@@ -102,8 +102,11 @@ def test_features_as_rows_with_quoted_names_text_and_missing(tmp_path):
     assert store.sample_ids == ["s1", "s2", "s3"]
     assert store.kinds.tolist() == [0, 2, 0, 2]
     assert store.read_codes([0, 1, 2, 3]).T.tolist() == [
-        [0, 255, 1], [0, 1, 0], [0, 1, 255], [0, 0, 1]
-    ]  # fmt: skip
+        [0, 255, 1],
+        [0, 1, 0],
+        [0, 1, 255],
+        [0, 0, 1],
+    ]
 
 
 @pytest.mark.parametrize("descriptions", [1, 2])
@@ -124,7 +127,7 @@ def test_features_as_rows_with_descriptions(descriptions, tmp_path):
     np.testing.assert_array_equal(read_values(store, range(20)), values.T)
     (notice,) = store.manifest.notices
     assert notice.startswith("1 column of text was" if descriptions == 1 else "2 columns of text")
-    assert notice.endswith("left out as describing features, the first is 'Description'.")
+    assert notice.endswith("left out as descriptions of features; the first is 'Description'.")
     with pytest.raises(ValueError, match="'Description' is text and others are numbers"):
         ingest(frame, **options)
 
@@ -217,9 +220,9 @@ def test_commas_among_points_are_not_decimal(tmp_path):
     store = ingest(tmp_path / "t.csv", target=np.arange(30) % 2)
     assert store.kinds.tolist() == [2, 0]
     assert store.manifest.notices == (
-        "1 feature is taken for categories though nearly all values are numbers, the first is "
-        "'a', because of '1,234' in row 7 (from 0): write NA for what is missing, or declare the "
-        "feature categorical.",
+        "1 feature is read as categories although nearly all values are numbers, the first is "
+        "'a', because of '1,234' in row 7 (from 0): write NA for what is missing, or declare "
+        "the feature categorical.",
     )
     (tmp_path / "t.csv").write_text("a;b\n" + "1.5;2,5\n" * 1100 + "1,234;2,5\n")
     with pytest.raises(ValueError, match="line 1102: '1,234' in the numeric column 'a'"):

@@ -1,6 +1,7 @@
 """Out-of-core transposition: tiny memory gives the same blocks as plenty."""
 
 import contextlib
+import sys
 from itertools import chain
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 
 from srs.errors import MemoryBudgetError
 from srs.ingest.block import Wanted
-from srs.ingest.sources import open_source
-from srs.ingest.transpose import FeatureSpill, feature_major, transpose_into
+from srs.ingest.encode.transpose import FeatureSpill, feature_major, transpose_into
+from srs.ingest.formats.registry import open_source
 from tests.ingest import make
 
 
@@ -105,10 +106,44 @@ def test_chunks_larger_than_the_memory_are_refused(tmp_path):
         read_all(open_source(path, wanted(tmp_path, 3_000)), 4)
 
 
-def test_leaving_early_removes_the_temporary_file(tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "orientation", "mem", "n_bands"),
+    [
+        ("npy", "samples", 6_000, 6),
+        ("npy", "samples", 20_000, 2),
+        ("npy", "samples", 10**8, 1),
+        ("zarr_path", "features", 6_000, 5),
+        ("dask", "samples", 6_000, 6),
+    ],
+)
+def test_bands_follow_from_the_memory(kind, orientation, mem, n_bands, tmp_path, monkeypatch):
+    bands, add_band = [], FeatureSpill.add_band
+    monkeypatch.setattr(
+        FeatureSpill, "add_band", lambda self, n: bands.append(n) or add_band(self, n)
+    )
+    path = make.make_plain(kind, np.zeros((53, 37)), orientation, tmp_path)
+    source = open_source(path, wanted(tmp_path, mem, orientation))
+    source.fixed_mem = 0
+    read_all(source, 4)
+    assert (len(bands), sum(bands)) == (n_bands, 53)
+
+
+def nameless_files(folder: Path) -> list[str]:
+    """Files of a folder that this process has open and that have no name on disk."""
+    held = []
+    for link in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # what lists the folder is gone by now
+            held.append(str(link.readlink()))
+    return [file for file in held if file.startswith(str(folder)) and file.endswith("(deleted)")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_leaving_early_gives_the_temporary_file_back(tmp_path):
     path = make.make_plain("npy", np.zeros((50, 5000)), "samples", tmp_path)
     with contextlib.closing(open_source(path, wanted(tmp_path, 20 << 20))) as source:
         blocks = source.blocks(100)
         next(blocks)
+        assert len(nameless_files(tmp_path)) == 1
         blocks.close()
+        assert nameless_files(tmp_path) == []
     assert list(tmp_path.iterdir()) == [path]

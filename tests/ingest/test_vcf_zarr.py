@@ -59,8 +59,10 @@ def read_vcf(path):
     """Variants and dosages of a small VCF file: the obvious twin."""
     lines = [line.split("\t") for line in path.read_text().splitlines() if line[:2] != "##"]
     calls = [[re.split(r"[/|]", call) for call in line[9:]] for line in lines[1:]]
-    dosages = [[np.nan if "." in call else sum(allele != "0" for allele in call) for call in line]
-               for line in calls]  # fmt: skip
+    dosages = [
+        [np.nan if "." in call else sum(allele != "0" for allele in call) for call in line]
+        for line in calls
+    ]
     return lines[0][9:], [tuple(line[:3]) for line in lines[1:]], np.array(dosages)
 
 
@@ -110,7 +112,7 @@ def test_sites_of_many_alleles(dtype, tmp_path):
 def test_what_is_refused(tmp_path):
     folder = tmp_path / "calls.vcz"
     write(folder, 3)
-    with pytest.raises(SourceError, match="no array of this name with one value a sample"):
+    with pytest.raises(SourceError, match="no array of this name with one value per sample"):
         ingest(folder, target="height")
     metadata = folder / "variant_id" / "zarr.json"
     before = metadata.read_text()
@@ -124,8 +126,8 @@ def test_what_is_refused(tmp_path):
     (tmp_path / "secret").write_bytes(chunk.read_bytes())
     chunk.unlink()
     chunk.symlink_to(tmp_path / "secret")
-    with pytest.raises(SourceError, match="is a link out of the folder"):
+    with pytest.raises(SourceError, match="is a link that leaves the folder"):
         ingest(folder)
     shutil.rmtree(folder / "call_genotype")
-    with pytest.raises(SourceError, match="call_genotype is missing, which belongs to VCF Zarr"):
+    with pytest.raises(SourceError, match="call_genotype is missing; VCF Zarr needs it"):
         ingest(folder)

@@ -9,8 +9,8 @@ import zarr
 from zarr.codecs import BloscCodec, BytesCodec, GzipCodec, ZstdCodec
 
 from srs.errors import SourceError
-from srs.ingest.arrays import ZarrMatrix, zarr_matrix
-from srs.ingest.zarr_chunks import ZarrChunks
+from srs.ingest.formats.arrays.in_memory import ZarrMatrix, zarr_matrix
+from srs.ingest.readers.zarr_chunks import ZarrChunks
 
 SHAPE, CHUNKS = (33, 17, 2), (10, 6, 2)
 KINDS = {  # what zarr is told -> whether its files are read here
@@ -52,7 +52,8 @@ def test_chunks_are_those_of_zarr(kind, tmp_path):
     array, calls = make(tmp_path, **options)
     chunks = ZarrChunks(array, tmp_path / "calls")
     assert chunks.decodes == direct
-    assert chunks.held > 0
+    n_bytes = 2 * chunks.rows * chunks.columns * array.dtype.itemsize
+    assert chunks.held == (4 if direct else 3) * n_bytes  # two threads, or all columns
     read = np.full(SHAPE, 99)
     for row in range(0, SHAPE[0], chunks.rows):
         for column in range(0, SHAPE[1], chunks.columns):
@@ -78,8 +79,10 @@ def test_parts_are_handed_out_by_several_threads(kind, tmp_path):
     array, calls = make(tmp_path, **KINDS[kind][0])
     chunks = ZarrChunks(array, tmp_path / "calls")
     read, threads = np.full(SHAPE, 99), set()
+    all_there = threading.Barrier(2 if chunks.decodes else 1, timeout=60)
 
     def take(part, row, column):
+        all_there.wait()
         threads.add(threading.get_ident())
         here = read[row : row + len(part), column : column + part.shape[1]]
         here[:] = part[: len(here), : here.shape[1]]
@@ -90,6 +93,7 @@ def test_parts_are_handed_out_by_several_threads(kind, tmp_path):
     assert (read[:10] == 99).all()
     assert (read[30:] == 99).all()
     assert threading.get_ident() not in threads
+    assert len(threads) == (2 if chunks.decodes else 1)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", ">f4"])
@@ -100,19 +104,23 @@ def test_rectangles_of_a_matrix(dtype, zarr_format, codec, tmp_path):
     values[:16, :20] = 0  # no file
     codecs = {"blosc": (BloscCodec(), numcodecs.Blosc()), "gzip": (GzipCodec(), numcodecs.GZip())}
     array = zarr.create_array(
-        tmp_path / "x.zarr", data=values, chunks=(16, 20), zarr_format=zarr_format, fill_value=0,
-        compressors=codecs[codec][zarr_format == 2], config={"write_empty_chunks": False},
-    )  # fmt: skip
-    matrix = zarr_matrix(array)
-    assert isinstance(matrix, ZarrMatrix) == (
-        codec == "blosc" and (dtype[0] != ">" or zarr_format == 3)
+        tmp_path / "x.zarr",
+        data=values,
+        chunks=(16, 20),
+        zarr_format=zarr_format,
+        fill_value=0,
+        compressors=codecs[codec][zarr_format == 2],
+        config={"write_empty_chunks": False},
     )
+    matrix, native = zarr_matrix(array), dtype[0] != ">"
+    decodes = codec == "blosc" and (native or zarr_format == 3)
+    assert isinstance(matrix, ZarrMatrix) == decodes
     room = np.empty(70 * 90, matrix.dtype)
     for rows, columns in ((slice(0, 70), slice(0, 90)), (slice(3, 40), slice(19, 61))):
         for out in (None, room[: values[rows, columns].size]):
             fetched = matrix.fetch(rows, columns, out)
             np.testing.assert_array_equal(fetched, values[rows, columns])
-            assert fetched.dtype.isnative or not isinstance(matrix, ZarrMatrix)
+            assert fetched.dtype.isnative == (native or decodes)
     lines = np.array([5, 69, 5])
     np.testing.assert_array_equal(matrix.pick(lines, 0), values[lines])
     np.testing.assert_array_equal(matrix.pick(lines, 1), values[:, lines].T)

@@ -20,9 +20,15 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 WAIT_SECONDS = 120
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 LAPTOP, PHONE = (1280, 900), (390, 844)
 
 
@@ -113,6 +119,10 @@ class Browser:
         css = f"tbody tr > :nth-child({number})"
         return [e.text for e in self.driver.find_elements(By.CSS_SELECTOR, css)]
 
+    def see_column(self, number: int, is_wanted: Callable[[list[str]], bool]) -> None:
+        """Wait until the cells of a column are as wanted: their head changes before they do."""
+        self._wait(lambda: is_wanted(self.column(number)), f"column {number} is not as wanted")
+
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 
@@ -133,35 +143,41 @@ class Browser:
 
 
 @contextmanager
-def opened(
-    url: str, size: tuple[int, int] = LAPTOP, dark: bool = False
-) -> Iterator[Browser]:  # fmt: skip
+def opened(url: str, size: tuple[int, int] = LAPTOP, dark: bool = False) -> Iterator[Browser]:
     """A fresh browser with its own profile."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         downloads = Path(folder) / "downloads"
         downloads.mkdir()
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium") or ""
-        for flag in (*FLAGS, f"--user-data-dir={folder}/profile",
-                     f"--window-size={size[0]},{size[1]}"):  # fmt: skip
+        for flag in (
+            *FLAGS,
+            f"--user-data-dir={folder}/profile",
+            f"--window-size={size[0]},{size[1]}",
+        ):
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        options.add_experimental_option(
-            "prefs", {"download.default_directory": str(downloads)}
-        )  # fmt: skip
+        options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
         service = webdriver.ChromeService(shutil.which("chromedriver"))
         driver = webdriver.Chrome(options, service)
         try:
             driver.execute_cdp_cmd(
                 "Emulation.setDeviceMetricsOverride",
-                {"width": size[0], "height": size[1], "deviceScaleFactor": 1,
-                 "mobile": size[0] < 600},
-            )  # fmt: skip
+                {
+                    "width": size[0],
+                    "height": size[1],
+                    "deviceScaleFactor": 1,
+                    "mobile": size[0] < 600,
+                },
+            )
             driver.execute_cdp_cmd(
                 "Emulation.setEmulatedMedia",
-                {"features": [{"name": "prefers-color-scheme",
-                               "value": "dark" if dark else "light"}]},
-            )  # fmt: skip
+                {
+                    "features": [
+                        {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+                    ]
+                },
+            )
             yield Browser(driver, url, downloads)
         finally:
             driver.quit()

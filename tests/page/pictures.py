@@ -31,9 +31,13 @@ def submit_jobs(client: Client) -> dict[str, Job]:
     dataset = client.datasets.register("cohort7.zarr", name="Cohort 7, methylation")
     done = client.jobs.submit(dataset, memory="512MB", max_trees=1000, holdout=0.2).wait()
     explained = client.jobs.submit(
-        dataset, "explain", features=done, analyses=["mdi", "mda", "per-class"], n_trees=200,
+        dataset,
+        "explain",
+        features=done,
+        analyses=["mdi", "mda", "per-class"],
+        n_trees=200,
         name="Why these",
-    ).wait()  # fmt: skip
+    ).wait()
     live = client.jobs.submit(dataset, memory="512MB", max_seconds=600, name="All of it, longer")
     return {"done": done, "explained": explained, "live": live}
 
@@ -54,12 +58,15 @@ def take_all(folder: Path, url: str, key: str, jobs: dict[str, Job]) -> None:
     done = jobs["done"].id
     # Each view, and what is shown when it is complete.
     views = {
-        "jobs": ("/jobs", ".badge"), "datasets": ("/datasets", ".rows"),
-        "add-a-dataset": ("/datasets/new", "form"), "new-selection": ("/select", ".card"),
+        "jobs": ("/jobs", ".badge"),
+        "datasets": ("/datasets", ".rows"),
+        "add-a-dataset": ("/datasets/new", "form"),
+        "new-selection": ("/select", ".card"),
         "live": (f"/jobs/{jobs['live'].id}", ".card + .card"),
-        "result": (f"/jobs/{done}", "svg .bar"), "explain": (f"/explain?job={done}", "form"),
+        "result": (f"/jobs/{done}", "svg .bar"),
+        "explain": (f"/explain?job={done}", "form"),
         "explained": (f"/jobs/{jobs['explained'].id}", ".panel + .panel + .panel svg .bar"),
-    }  # fmt: skip
+    }
     for mode, (size, dark) in MODES.items():
         with opened(url, size, dark) as browser:
             browser.open("/jobs")

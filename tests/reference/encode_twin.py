@@ -1,4 +1,4 @@
-"""The obvious way to encode one numeric feature, to compare `srs.ingest.encode` with."""
+"""The obvious way to encode one numeric feature, to compare `srs.ingest.encode.codes` with."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The random numbers of `srs.tree.random` in Python integers, masked to their width by hand."""
+"""The random numbers of `srs.trees.random` in Python integers, masked to their width by hand."""
 
 M32, M64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 CUT, MISSING_SIDE, SUBSET, TIE, COLUMNS = 1, 2, 3, 4, 5

@@ -1,4 +1,4 @@
-"""A naive twin of `srs.tree.kernel.grow_tree`: plain Python, one sample at a time.
+"""A naive twin of `srs.trees.kernel.grow_tree`: plain Python, one sample at a time.
 
 Covers: textbook impurities, random and best cuts, missing values, subsets of levels, the draw of K
 columns, ties, weights, and the three kinds of evidence. Does not cover: the random numbers
@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from srs.tree.kernel import MAX_TILE, MIN_TILE, TILE_BYTES
+from srs.trees.kernel import MAX_TILE, MIN_TILE, TILE_BYTES
 from tests.reference.random_twin import (
     COLUMNS,
     CUT,
@@ -32,7 +32,7 @@ TOLERANCE = 1e-9  # of scores (n x impurity): far above rounding, far below real
 
 @dataclass
 class Problem:
-    """The arguments of one tree, as in `srs.tree.grow`."""
+    """The arguments of one tree, as in `srs.trees.grow`."""
 
     codes: list[list[int]]
     target: list[float]
@@ -154,7 +154,9 @@ def make_split(
     score -= problem.mass(left) * impurity(problem, left)
     score -= problem.mass(right) * impurity(problem, right)
     sides = sorted([side(problem, left), side(problem, right)])
-    return [Split(column, cut, shift, goes_left, score, sides)]
+    return [
+        Split(column=column, cut=cut, shift=shift, goes_left=goes_left, score=score, sides=sides)
+    ]
 
 
 def numeric_split(
@@ -163,7 +165,9 @@ def numeric_split(
     """Codes 0..last go left, and the missing ones too if so said."""
     goes_left = set(range(last + 1)) | ({MISSING} if missing_left else set())
     shift = int(missing_left)
-    return make_split(problem, rows, column, last + shift, shift, goes_left)
+    return make_split(
+        problem, rows, column=column, cut=last + shift, shift=shift, goes_left=goes_left
+    )
 
 
 def random_cut(problem: Problem, rows: list[int], column: int, node: int) -> Offer:
@@ -198,7 +202,7 @@ def random_subset(problem: Problem, rows: list[int], column: int, node: int) -> 
         base = random_u32(key, column * 64 + attempt)
         levels = {c for c in range(256) if random_u32(base, c // 32) >> (c % 32) & 1}
         if seen & levels and seen - levels:
-            return make_split(problem, rows, column, 0, 0, levels)
+            return make_split(problem, rows, column=column, cut=0, shift=0, goes_left=levels)
     return []
 
 
@@ -333,5 +337,5 @@ class Twin:
 
 
 def grow_twin(problem: Problem, choose: Choose | None = None) -> TwinTree:
-    """Grow the tree that `srs.tree.grow` grows."""
+    """Grow the tree that `srs.trees.grow` grows."""
     return Twin(problem, choose).grow()

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from srs.ingest import ingest
-from srs.result import Result
-from srs.selection import select
+from srs.results.result import Result
+from srs.selection.select import select
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
+SHORT: dict[str, Any] = {"memory": "2GB", "threads": 1, "max_trees": 300}
 HOSTILE = "<script>alert(1)</script>\"&'\x1b[31m"
 
 
@@ -66,14 +67,14 @@ def found() -> Result:
     X, signal = _data()
     names = [HOSTILE, *(f"gene {i}" for i in range(1, 120))]
     store = ingest(X, target=np.where(signal > 0, "<b>ill", "well"), names=names)
-    return select(store, memory="2GB", threads=1, holdout=0.25, pinned=["gene 5"])
+    return select(store, **SHORT, holdout=0.25, pinned=["gene 5"])
 
 
 @pytest.fixture(scope="session")
 def numeric() -> Result:
     """A numeric target."""
     X, signal = _data()
-    return select(ingest(X, target=signal), memory="2GB", threads=1, holdout=0.25)
+    return select(ingest(X, target=signal), **SHORT, holdout=0.25)
 
 
 @pytest.fixture(scope="session")
@@ -81,7 +82,7 @@ def nothing() -> Result:
     """A target that has nothing to do with the features."""
     X, _ = _data()
     target = np.arange(240) % 2
-    return select(ingest(X, target=target), memory="2GB", threads=1, fdr=1e-9)
+    return select(ingest(X, target=target), **SHORT, fdr=1e-9)
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from srs.report import charts
 from srs.report.explained import explanation_parts
-from srs.report.plots import WIDTH
+from srs.report.figures import charts
+from srs.report.figures.plots import WIDTH
 from tests.report.conftest import Page
 
 LONG = "a_very_long_name_of_a_feature_that_goes_on_and_on"
@@ -38,19 +38,25 @@ def spans(svg: str) -> list[tuple[float, float, float]]:
         charts.labelled_points([(f"{LONG} {i}", i / 3, i) for i in range(4)], "x", "y", "t"),
         charts.grouped_bars(
             [(LONG, [charts.Bar(LONG, i, null=2.0, note="p 0.001 * redundant") for i in range(7)])],
-            [f"{LONG}{i}" for i in range(7)], "t",
+            [f"{LONG}{i}" for i in range(7)],
+            "t",
         ),
         charts.grouped_bars(
             [(LONG, [charts.Bar(LONG, 1.0)] * 4)], [f"{LONG}{i}" for i in range(4)], "t"
         ),
-        charts.error_bars([charts.Bar(LONG, 1.0, 0.1, 0.5, 0.2, "p 0.001 *")], "t"),
+        charts.error_bars(
+            [charts.Bar(name=LONG, value=1.0, error=0.1, null=0.5, spread=0.2, note="p 0.001 *")],
+            "t",
+        ),
         charts.heat_map([LONG], [f"{LONG}{i}" for i in range(3)], [[0.5, 0.4, 0.3]], "t"),
         charts.network_plot([(f"{LONG}{i}", "b", 1.0, False) for i in range(9)], True, "t"),
     ],
     ids=["points", "many parts", "four parts", "bars", "heat map", "network"],
-)  # fmt: skip
+)
 def test_labels_stay_on_the_page(svg: str) -> None:
-    for left, right, _ in spans(svg):
+    found = spans(svg)
+    assert len(found) > 1
+    for left, right, _ in found:
         assert left >= -2
         assert right <= WIDTH + 2
 
@@ -76,7 +82,7 @@ def test_many_classes_have_upright_names_and_no_numbers_on_top_of_each_other() -
 def test_nodes_and_directions_are_told_apart() -> None:
     names = [f"gene{i:02d}" for i in range(50)]
     svg = charts.network_plot(list(zip(names, names[1:], [1.0] * 49, [False] * 49)), True, "t")  # noqa: B905
-    assert all("rotate" in attrs["transform"] for attrs, _ in labels(svg))
+    assert ["rotate" in attrs["transform"] for attrs, _ in labels(svg)] == [True] * 50
     both = charts.network_plot([("a", "b", 1.0, False), ("b", "a", 0.5, False)], True, "t")
     bends = re.findall(r'class="link" d="M[\d.,]+Q([\d.]+),([\d.]+) ', both)
     (x1, y1), (x2, y2) = [tuple(map(float, bend)) for bend in bends]
@@ -84,8 +90,17 @@ def test_nodes_and_directions_are_told_apart() -> None:
 
 
 def row(feature: str, part: str, value: float, **others) -> dict:
-    return {"feature": feature, "part": part, "value": value, "error": None, "null": None,
-            "p_value": None, "q_value": None, "label": None, **others}  # fmt: skip
+    return {
+        "feature": feature,
+        "part": part,
+        "value": value,
+        "error": None,
+        "null": None,
+        "p_value": None,
+        "q_value": None,
+        "label": None,
+        **others,
+    }
 
 
 def sections(kind: str, rows: list[dict]) -> Page:
@@ -96,13 +111,23 @@ def sections(kind: str, rows: list[dict]) -> Page:
 
 def test_links_of_each_context_have_a_drawing() -> None:
     def link(context: str, label: str | None) -> dict:
-        return row("a", f"b | {context}", 1.0, p_value=0.01 if label else 0.5, label=label,
-                   target="b", context=context)  # fmt: skip
+        return row(
+            "a",
+            f"b | {context}",
+            1.0,
+            p_value=0.01 if label else 0.5,
+            label=label,
+            target="b",
+            context=context,
+        )
 
     page = sections("context-network", [link("day", "stronger"), link("night", "weaker")])
     assert len(page.all("svg")) == 2
-    dashed = [bool(path.get("stroke-dasharray")) for path in page.all("path")
-              if path.get("class") == "link"]  # fmt: skip
+    dashed = [
+        bool(path.get("stroke-dasharray"))
+        for path in page.all("path")
+        if path.get("class") == "link"
+    ]
     assert dashed == [False, True]
     assert page.text.count("In the context") == len(page.all("figcaption")) == 2
     assert "Context Sex." in page.text

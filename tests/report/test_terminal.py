@@ -6,7 +6,7 @@ import copy
 
 from srs.report import render_terminal
 from srs.report.text import clean_name
-from srs.result import Result
+from srs.results.result import Result
 
 
 def test_summary_says_what_was_found_and_where(found: Result) -> None:
@@ -32,7 +32,7 @@ def test_summary_of_every_kind_of_run(any_result: Result) -> None:
 
 
 def test_summary_without_findings(nothing: Result) -> None:
-    assert "Nothing could be told apart from chance" in render_terminal(nothing.document)
+    assert "No feature could be distinguished from chance" in render_terminal(nothing.document)
 
 
 def test_summary_lists_twenty(found: Result) -> None:

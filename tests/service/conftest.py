@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import srs
-from service.job_store import JobStore
-from service.job_store.database import Database, PostgresDatabase, SqliteDatabase
-from service.job_store.migrations import migrate
+from srs_service.database import JobStore
+from srs_service.database.connection import Database, PostgresDatabase, SqliteDatabase
+from srs_service.database.migrations import migrate
 from tests.service.postgres import running_cluster
 from tests.service.server import Server, register
 

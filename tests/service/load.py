@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from service.job_store import open_job_store
+from srs_service.database import open_job_store
 from tests.service.server import ENDED, Server, select_request
 
 RETRIED = (409, 429, 503)
@@ -36,10 +36,18 @@ def submit_surely(server: Server, body: dict[str, Any], key: str, deadline: floa
 
 
 def submit_many(
-    server: Server, dataset_id: str, n_jobs: int, n_clients: int, n_kills: int, *,
-    settings: dict[str, Any], repeats: int = 2, seconds: float = 300.0, seed: int = 0,
+    server: Server,
+    dataset_id: str,
+    n_jobs: int,
+    n_clients: int,
+    n_kills: int,
+    *,
+    settings: dict[str, Any],
+    repeats: int = 2,
+    seconds: float = 300.0,
+    seed: int = 0,
     on_kill: Callable[[int], None] = lambda _n_answered: None,
-) -> dict[str, set[str]]:  # fmt: skip
+) -> dict[str, set[str]]:
     """Submit `n_jobs` keys, each `repeats` times, while the service is killed; key -> job ids.
 
     Kills come when so many requests have been answered, chosen at random, and others are on the

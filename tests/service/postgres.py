@@ -68,14 +68,23 @@ def running_cluster(tls_port: int | None = None) -> Iterator[str]:
         options += f" -p {tls_port} -c listen_addresses=localhost -c ssl=on"
         options += f" -c ssl_cert_file={folder}/cert.pem -c ssl_key_file={folder}/key.pem"
     try:
-        run(str(binaries / "initdb"), "-D", data, "-U", "srs", "-A", "trust", "--no-sync")
+        run(*[str(binaries / "initdb"), "-D", data, "-U", "srs", "-A", "trust", "--no-sync"])
         run(
-            str(binaries / "pg_ctl"), "-D", data, "-w", "-o", options, "-l", f"{folder}/log",
-            "start",
-        )  # fmt: skip
+            *[
+                str(binaries / "pg_ctl"),
+                "-D",
+                data,
+                "-w",
+                "-o",
+                options,
+                "-l",
+                f"{folder}/log",
+                "start",
+            ],
+        )
         try:
             yield f"postgresql://srs@/postgres?host={folder}&port={tls_port or PORT}"
         finally:
-            run(str(binaries / "pg_ctl"), "-D", data, "-m", "immediate", "stop")
+            run(*[str(binaries / "pg_ctl"), "-D", data, "-m", "immediate", "stop"])
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-from service.job_store import open_job_store
+from srs_service.database import open_job_store
 
 S = TypeVar("S", bound=BaseServer)
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +30,12 @@ def free_port() -> int:
     with socket.socket() as opened:
         opened.bind(("127.0.0.1", 0))
         return int(opened.getsockname()[1])
+
+
+def python_path() -> str:
+    """This checkout, then what the tests' own environment has."""
+    there = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return os.pathsep.join([str(ROOT), str(ROOT / "service"), *filter(None, there)])
 
 
 @contextmanager
@@ -46,10 +52,20 @@ def serving(server: S) -> Iterator[S]:
 
 
 class Server:
-    """One service; `start` and `kill` may be called again and again."""
+    """One service; `start` and `kill` may be called again and again.
 
-    def __init__(self, folder: Path, open_files: int | None = None, **settings: Any) -> None:
+    site  a folder of further distributions that it finds
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        open_files: int | None = None,
+        site: Path | None = None,
+        **settings: Any,
+    ) -> None:
         self.folder = folder
+        path = python_path() if site is None else f"{site}{os.pathsep}{python_path()}"
         self._limits = [] if open_files is None else ["prlimit", f"--nofile={open_files}"]
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -57,19 +73,25 @@ class Server:
         self.printed: list[str] = []  # by the last start
         self._process: subprocess.Popen[str] | None = None
         self._log = folder / "log"
-        self._env = {
-            **os.environ, "PYTHONPATH": str(ROOT), "SRS_DATA_DIR": str(folder / "data"),
-            "SRS_PORT": str(self.port), "SRS_RATE_LIMIT": "0",
+        self.env = {
+            **os.environ,
+            "PYTHONPATH": path,
+            "SRS_DATA_DIR": str(folder / "data"),
+            "SRS_PORT": str(self.port),
+            "SRS_RATE_LIMIT": "0",
             **{f"SRS_{name.upper()}": str(value) for name, value in settings.items()},
-        }  # fmt: skip
+        }
 
     def start(self) -> Server:
         """Start it and wait until it answers."""
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
-                [*self._limits, sys.executable, "-m", "srs.cli", "serve"], env=self._env, text=True,
-                stdout=subprocess.PIPE, stderr=log,
-            )  # fmt: skip
+                [*self._limits, sys.executable, "-m", "srs.cli", "serve"],
+                env=self.env,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
         assert self._process.stdout is not None
         self.printed = []
         for line in self._process.stdout:
@@ -115,9 +137,12 @@ class Server:
     def run(self, *command: str) -> str:
         """A command of `srs` with the settings of this service."""
         return subprocess.run(
-            [sys.executable, "-m", "srs.cli", *command], env=self._env, text=True,
-            capture_output=True, check=True,
-        ).stdout  # fmt: skip
+            [sys.executable, "-m", "srs.cli", *command],
+            env=self.env,
+            text=True,
+            capture_output=True,
+            check=True,
+        ).stdout
 
     def client(self, key: str | None = None, **options: Any) -> httpx.Client:
         headers = {"Authorization": f"Bearer {key or self.key}"}
@@ -127,7 +152,7 @@ class Server:
         self, user: str, scopes: tuple[str, ...] = ("read", "write"), days: float | None = None
     ) -> str:
         """What `srs keys create` does, without starting a program for it."""
-        store = open_job_store(self._env.get("SRS_DATABASE_URL"), self.folder / "data", 2)
+        store = open_job_store(self.env.get("SRS_DATABASE_URL"), self.folder / "data", 2)
         try:
             return store.keys.create(user, "", scopes, days)[1]
         finally:

@@ -9,9 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from service.addresses import pin
-from service.errors import Invalid, OutOfReach, TooLarge
-from service.fetching import fetch
+from srs_service.data.addresses import pin
+from srs_service.data.fetching import fetch
+from srs_service.errors import Invalid, OutOfReach, TooLarge
 
 HERE = ("127.0.0.1/32",)
 
@@ -19,19 +19,46 @@ HERE = ("127.0.0.1/32",)
 @pytest.mark.parametrize(
     "url",
     [
-        "http://169.254.169.254/latest/meta-data", "http://127.0.0.1/", "http://localhost/",
-        "http://localhost.localdomain/", "http://0.0.0.0/", "http://[::1]/", "http://[::]/",
-        "http://10.1.2.3/", "http://192.168.0.1/", "http://172.16.0.1/", "http://100.64.0.1/",
-        "http://2130706433/", "http://0x7f000001/", "http://0177.0.0.1/", "http://127.1/",
-        "http://[::ffff:127.0.0.1]/", "http://[::ffff:a9fe:a9fe]/", "http://[64:ff9b::7f00:1]/",
-        "http://[2002:7f00:1::]/", "http://[fe80::1]/", "http://[fd00::1]/", "http://224.0.0.1/",
-        "http://255.255.255.255/", "http://198.18.0.1/",
-        "file:///etc/passwd", "ftp://example.org/X.npy", "gopher://x/", "s3://bucket/x",
-        "http://user:secret@1.1.1.1/", "http:///x", "http://", "x", "http://1.1.1.1:99999/",
-        "http://1.1.1.1\\@127.0.0.1/", "http://1.1.1.1/a b", "http://[::1", "http://1.1.1.1/\n",
+        "http://169.254.169.254/latest/meta-data",
+        "http://127.0.0.1/",
+        "http://localhost/",
+        "http://localhost.localdomain/",
+        "http://0.0.0.0/",
+        "http://[::1]/",
+        "http://[::]/",
+        "http://10.1.2.3/",
+        "http://192.168.0.1/",
+        "http://172.16.0.1/",
+        "http://100.64.0.1/",
+        "http://2130706433/",
+        "http://0x7f000001/",
+        "http://0177.0.0.1/",
+        "http://127.1/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://[::ffff:a9fe:a9fe]/",
+        "http://[64:ff9b::7f00:1]/",
+        "http://[2002:7f00:1::]/",
+        "http://[fe80::1]/",
+        "http://[fd00::1]/",
+        "http://224.0.0.1/",
+        "http://255.255.255.255/",
+        "http://198.18.0.1/",
+        "file:///etc/passwd",
+        "ftp://example.org/X.npy",
+        "gopher://x/",
+        "s3://bucket/x",
+        "http://user:secret@1.1.1.1/",
+        "http:///x",
+        "http://",
+        "x",
+        "http://1.1.1.1:99999/",
+        "http://1.1.1.1\\@127.0.0.1/",
+        "http://1.1.1.1/a b",
+        "http://[::1",
+        "http://1.1.1.1/\n",
         "http://no-such-name.invalid/",
     ],
-)  # fmt: skip
+)
 def test_what_must_not_be_reached(url):
     with pytest.raises(OutOfReach):
         pin(url)

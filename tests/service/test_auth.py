@@ -27,10 +27,19 @@ def test_every_refusal_is_the_same(service, client):
     none = jwt.encode({"sub": "ann"}, key="", algorithm="none")
     bodies = set()
     for header in (
-        None, "Bearer", "Bearer x", f"Basic {good}", f"Bearer {good}x", f"Bearer {good[:-1]}",
-        f"Bearer {good.replace('srs_', 'xxx_')}", f"Bearer {expired}", f"Bearer {revoked}",
-        f"Bearer {none}", "Bearer srs_000000000000_abc", "Bearer srs_%00_x",
-    ):  # fmt: skip
+        None,
+        "Bearer",
+        "Bearer x",
+        f"Basic {good}",
+        f"Bearer {good}x",
+        f"Bearer {good[:-1]}",
+        f"Bearer {good.replace('srs_', 'xxx_')}",
+        f"Bearer {expired}",
+        f"Bearer {revoked}",
+        f"Bearer {none}",
+        "Bearer srs_000000000000_abc",
+        "Bearer srs_%00_x",
+    ):
         headers = {} if header is None else {"Authorization": header}
         answer = httpx.get(f"{service.url}/v1/jobs", headers=headers)
         assert answer.status_code == 401, header
@@ -59,13 +68,19 @@ def test_things_of_others_do_not_exist(service, client, dataset_id):
     upload = client.post("/v1/uploads", params={"filename": "a.csv"}, content=b"a\n1\n").json()
     with service.client(service.new_key("eve")) as eve:
         for method, path in (
-            ("GET", f"/v1/jobs/{job_id}"), ("GET", f"/v1/jobs/{job_id}/events"),
-            ("GET", f"/v1/jobs/{job_id}/result"), ("GET", f"/v1/jobs/{job_id}/features"),
-            ("GET", f"/v1/jobs/{job_id}/report"), ("POST", f"/v1/jobs/{job_id}:cancel"),
-            ("POST", f"/v1/jobs/{job_id}:resume"), ("DELETE", f"/v1/jobs/{job_id}"),
-            ("GET", f"/v1/datasets/{dataset_id}"), ("DELETE", f"/v1/datasets/{dataset_id}"),
-            ("GET", f"/v1/uploads/{upload['id']}"), ("DELETE", f"/v1/uploads/{upload['id']}"),
-        ):  # fmt: skip
+            ("GET", f"/v1/jobs/{job_id}"),
+            ("GET", f"/v1/jobs/{job_id}/events"),
+            ("GET", f"/v1/jobs/{job_id}/result"),
+            ("GET", f"/v1/jobs/{job_id}/features"),
+            ("GET", f"/v1/jobs/{job_id}/report"),
+            ("POST", f"/v1/jobs/{job_id}:cancel"),
+            ("POST", f"/v1/jobs/{job_id}:resume"),
+            ("DELETE", f"/v1/jobs/{job_id}"),
+            ("GET", f"/v1/datasets/{dataset_id}"),
+            ("DELETE", f"/v1/datasets/{dataset_id}"),
+            ("GET", f"/v1/uploads/{upload['id']}"),
+            ("DELETE", f"/v1/uploads/{upload['id']}"),
+        ):
             mine, unknown = eve.request(method, path), re.sub(r"_[0-9a-f]{32}", f"_{0:032}", path)
             assert mine.status_code == 404, (method, path)
             assert eve.request(method, unknown).json()["detail"] == mine.json()["detail"]
@@ -87,7 +102,7 @@ def test_keys_of_users_are_independent(service, client, dataset_id):
 
 
 def test_keys_are_kept_as_hashes(service):
-    key = service.run("keys", "create", "ann", "--name", "laptop", "--days", "90").strip()
+    key = service.run(*["keys", "create", "ann", "--name", "laptop", "--days", "90"]).strip()
     listed = json.loads(service.run("keys", "list", "--json"))
     mine = next(entry for entry in listed if entry["id"] == key.split("_")[1])
     assert (mine["owner"], mine["name"]) == ("ann", "laptop")
@@ -110,9 +125,13 @@ def test_a_revoked_key_ends_its_sessions(service):
 def test_keys_of_a_database_that_is_not_there_are_refused(tmp_path):
     """In another folder `srs keys` would make a new database, and a key that opens nothing."""
     ended = subprocess.run(
-        [sys.executable, "-m", "srs.cli", "keys", "create", "ann"], cwd=tmp_path, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "srs.cli", "keys", "create", "ann"],
+        cwd=tmp_path,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
     assert ended.returncode == 2
     assert ended.stderr.startswith(f"srs: {tmp_path / 'srs-data'} has no database of the service")
     assert "SRS_DATA_DIR" in ended.stderr
@@ -122,9 +141,9 @@ def test_keys_of_a_database_that_is_not_there_are_refused(tmp_path):
 def test_without_keys_only_on_loopback(start_service):
     from pydantic import ValidationError
 
-    from service.settings import Settings
+    from srs_service.settings import Settings
 
-    with pytest.raises(ValidationError, match="loopback only"):
+    with pytest.raises(ValidationError, match="only on loopback"):
         Settings(auth=False, host="0.0.0.0")
     server = start_service(auth="false", max_running=0)
     assert httpx.get(f"{server.url}/v1/jobs").status_code == 200
@@ -202,9 +221,16 @@ def test_tokens_of_the_issuer_count_and_others_do_not(start_service, issuer):
     assert ask(server.key) == 200
     other = rsa.generate_private_key(65537, 2048)
     for wrong in (
-        issuer.token(exp=time() - 60), issuer.token(aud="other"), issuer.token(iss="https://x.org"),
-        issuer.token(key=other), issuer.token(kid="k2"), issuer.token(sub=None),
-        issuer.token(exp=None), jwt.encode({"sub": "ann"}, key="", algorithm="none"),
-        issuer.token(key="a" * 40, alg="HS256"), "a.b.c", "x" * 9_000,
-    ):  # fmt: skip
+        issuer.token(exp=time() - 60),
+        issuer.token(aud="other"),
+        issuer.token(iss="https://x.org"),
+        issuer.token(key=other),
+        issuer.token(kid="k2"),
+        issuer.token(sub=None),
+        issuer.token(exp=None),
+        jwt.encode({"sub": "ann"}, key="", algorithm="none"),
+        issuer.token(key="a" * 40, alg="HS256"),
+        "a.b.c",
+        "x" * 9_000,
+    ):
         assert ask(wrong) == 401, wrong[:30]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from srs.kernels import ensure_compiled
+from srs.engine.kernels import ensure_compiled
 from tests.service.server import ROOT
 
 LOOK = """
 import sys, threading
-import service.template
-from srs.tree.kernel import grow_tree
-print(threading.active_count(), len(grow_tree.signatures), "srs.selection" in sys.modules)
+import srs_service.jobs.template
+from srs.trees.kernel import grow_tree
+print(threading.active_count(), len(grow_tree.signatures), "srs.selection.select" in sys.modules)
 """
 
 

@@ -58,14 +58,32 @@ def try_out(server: Server, folder: Path, max_examples: int, seed: int, phases: 
     (folder / "schemathesis.toml").write_text(POSITIVE)
     done = subprocess.run(
         [
-            Path(sys.executable).with_name("schemathesis"), "run", "openapi.json",
-            "--url", server.url, "-H", f"Authorization: Bearer {server.key}", "--seed", str(seed),
-            "--max-examples", str(max_examples), "--phases", phases,
-            "--exclude-path", "/v1/jobs/{job_id}/events",
-            "--request-timeout", "60", "--generation-database", "none", "--no-color",
+            Path(sys.executable).with_name("schemathesis"),
+            "run",
+            "openapi.json",
+            "--url",
+            server.url,
+            "-H",
+            f"Authorization: Bearer {server.key}",
+            "--seed",
+            str(seed),
+            "--max-examples",
+            str(max_examples),
+            "--phases",
+            phases,
+            "--exclude-path",
+            "/v1/jobs/{job_id}/events",
+            "--request-timeout",
+            "60",
+            "--generation-database",
+            "none",
+            "--no-color",
         ],
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-8_000:] + done.stderr[-2_000:]
     tried = re.search(r"(\d+) generated", done.stdout)
     assert tried is not None, done.stdout[-2_000:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -86,22 +87,30 @@ def test_many_streams_of_one_job_see_its_end(client, service, dataset_id):
 
 
 def test_streams_are_limited(start_service):
-    server = start_service(max_streams_per_user=2, max_running=0)
+    """Those of a job that runs, so that closed ones are soon written to: then they are noticed."""
+    server = start_service(max_streams_per_user=2, max_running=1)
     with server.client() as client:
-        job_id = submit(client, register(client, "small.zarr"))
-        path = f"/v1/jobs/{job_id}/events"
+        runs = submit(client, register(client, "wide.zarr"), max_trees=10**9, patience=10**9)
+        wait_for(client, runs, "RUNNING")
+        waits = submit(client, register(client, "small.zarr"))
+        tag = client.get(f"/v1/jobs/{waits}").headers["etag"]
+
+        def poll() -> int:
+            asked = {"params": {"wait": 1}, "headers": {"If-None-Match": tag}}
+            return client.get(f"/v1/jobs/{waits}", **asked).status_code
+
+        path = f"/v1/jobs/{runs}/events"
         with client.stream("GET", path) as one, client.stream("GET", path) as two:
             assert (one.status_code, two.status_code) == (200, 200)
             refused = client.get(path)
             assert refused.status_code == 429
             assert "retry-after" in refused.headers
-        wait = {"wait": 1}
-        tag = client.get(f"/v1/jobs/{job_id}").headers["etag"]
-        for _ in range(50):  # the service learns of closed streams when it writes next
-            answer = client.get(f"/v1/jobs/{job_id}", params=wait, headers={"If-None-Match": tag})
-            if answer.status_code == 304:
+            assert poll() == 429
+        for _ in range(300):
+            if poll() != 429:
                 break
-        assert answer.status_code == 304
+            time.sleep(0.1)
+        assert poll() == 304
 
 
 def test_a_browser_follows_with_its_cookie(client, service, dataset_id):
@@ -118,9 +127,12 @@ def test_a_browser_follows_with_its_cookie(client, service, dataset_id):
         # A page of another site may not change anything with the cookie, ours may.
         path = f"/v1/jobs/{job_id}:resume"
         for headers, status in (
-            ({"Sec-Fetch-Site": "cross-site"}, 401), ({"Origin": "https://evil.example"}, 401),
-            ({}, 401), ({"Sec-Fetch-Site": "same-origin"}, 409), ({"Origin": service.url}, 409),
-        ):  # fmt: skip
+            ({"Sec-Fetch-Site": "cross-site"}, 401),
+            ({"Origin": "https://evil.example"}, 401),
+            ({}, 401),
+            ({"Sec-Fetch-Site": "same-origin"}, 409),
+            ({"Origin": service.url}, 409),
+        ):
             assert browser.post(path, headers=headers).status_code == status, headers
         assert browser.delete("/v1/session", headers={"Origin": service.url}).status_code == 204
         assert browser.get("/v1/session").status_code == 401

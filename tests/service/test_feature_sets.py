@@ -7,14 +7,7 @@ import pytest
 
 import srs
 from tests.ingest.test_plink import write as write_bed
-from tests.service.server import (
-    QUICK,
-    register,
-    select_request,
-    submit,
-    wait_for,
-    without_measured,
-)
+from tests.service.server import QUICK, register, select_request, submit, wait_for, without_measured
 
 SETS = {"with both": ["f3", "f7", "f9"], "by id": [0, 1, 2], "one": ["f11", "of another study"]}
 
@@ -45,19 +38,23 @@ def test_a_plan_takes_the_settings_of_the_job(client, dataset_id):
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        ({"feature_sets": {"odd": ["nothing", 60]}},
-         "no member of the feature sets is a feature of the store"),
+        (
+            {"feature_sets": {"odd": ["nothing", 60]}},
+            "no member of the feature sets is a feature of the store",
+        ),
         ({"feature_sets": {"a": []}}, "at least 1 item"),
         ({"feature_sets": {}}, "at least 1 item"),
         ({"feature_sets": {"a": [True]}}, "feature_sets"),
         ({"feature_sets": {"a": ["x\x00"]}}, "control characters"),
         ({"feature_sets": {"a" * 201: ["f1"]}}, "200 characters"),
-        ({"feature_sets": {f"{i}": list(range(1_000)) for i in range(101)}},
-         "feature_sets have 101000 members, and 100000 are allowed"),
+        (
+            {"feature_sets": {f"{i}": list(range(1_000)) for i in range(101)}},
+            "feature_sets have 101000 members, and 100000 are allowed",
+        ),
         ({"feature_sets": {f"{i}": [1] for i in range(10_001)}}, "at most 10000 items"),
         ({"feature_sets": SETS, "mode": "paper"}, "paper mode does not test feature_sets"),
     ],
-)  # fmt: skip
+)
 def test_sets_that_cannot_be_tested_are_refused(client, dataset_id, changed, text):
     answer = client.post("/v1/jobs", json=select_request(dataset_id, **changed))
     assert answer.status_code == 422, answer.text

@@ -38,16 +38,38 @@ def check_problem(answer, *statuses: int) -> dict:
 @pytest.mark.parametrize(
     "settings",
     [
-        '{"fdr": NaN}', '{"fdr": Infinity}', '{"fdr": 1e999}', '{"fdr": true}', '{"fdr": "0.1"}',
-        '{"fdr": 0}', '{"seed": -1}', '{"seed": 1.5}', '{"seed": true}', '{"seed": null}',
-        '{"seed": 1' + "0" * 400 + "}", '{"max_trees": 1e400}', '{"max_trees": 2147483648}',
-        '{"unknown": 1}', '{"executor": "tcp://10.0.0.1:8786"}', '{"memory": "lots"}',
-        '{"memory": "0GB"}', '{"memory": 512}', '{"memory": "1e9GB"}', '{"mode": "os.system"}',
-        '{"target": "\\ud800"}', '{"target": "a\\u0000b"}', '{"target": "a\\r\\nX: y"}',
-        '{"pinned": [{"__class__": "os"}]}', '{"evidence": []}', '{"pinned": [-1]}', "[]", "7",
-        '{"pinned": [' + "1," * 2000 + "1]}", '{"storage_options": {"endpoint": "http://x"}}',
+        '{"fdr": NaN}',
+        '{"fdr": Infinity}',
+        '{"fdr": 1e999}',
+        '{"fdr": true}',
+        '{"fdr": "0.1"}',
+        '{"fdr": 0}',
+        '{"seed": -1}',
+        '{"seed": 1.5}',
+        '{"seed": true}',
+        '{"seed": null}',
+        '{"seed": 1' + "0" * 400 + "}",
+        '{"max_trees": 1e400}',
+        '{"max_trees": 2147483648}',
+        '{"unknown": 1}',
+        '{"executor": "tcp://10.0.0.1:8786"}',
+        '{"memory": "lots"}',
+        '{"memory": "0GB"}',
+        '{"memory": 512}',
+        '{"memory": "1e9GB"}',
+        '{"mode": "os.system"}',
+        '{"target": "\\ud800"}',
+        '{"target": "a\\u0000b"}',
+        '{"target": "a\\r\\nX: y"}',
+        '{"pinned": [{"__class__": "os"}]}',
+        '{"evidence": []}',
+        '{"pinned": [-1]}',
+        "[]",
+        "7",
+        '{"pinned": [' + "1," * 2000 + "1]}",
+        '{"storage_options": {"endpoint": "http://x"}}',
     ],
-)  # fmt: skip
+)
 def test_settings_out_of_bounds(client, dataset_id, settings):
     problem = check_problem(post(client, SELECT % (dataset_id, settings)), 422)
     assert problem["errors"]
@@ -56,11 +78,19 @@ def test_settings_out_of_bounds(client, dataset_id, settings):
 @pytest.mark.parametrize(
     ("body", "status"),
     [
-        ("{", 400), ("", 422), ("nul", 400), ("[" * 100_000 + "]" * 100_000, 400),
-        ('{"a":' * 50_000 + "1" + "}" * 50_000, 400), (b"\xff\xfe", 400), ("9" * 5_000, 400),
-        ('{"kind": "shell"}', 422), ("{}", 422), ("null", 422), ('"x"', 422),
+        ("{", 400),
+        ("", 422),
+        ("nul", 400),
+        ("[" * 100_000 + "]" * 100_000, 400),
+        ('{"a":' * 50_000 + "1" + "}" * 50_000, 400),
+        (b"\xff\xfe", 400),
+        ("9" * 5_000, 400),
+        ('{"kind": "shell"}', 422),
+        ("{}", 422),
+        ("null", 422),
+        ('"x"', 422),
     ],
-)  # fmt: skip
+)
 def test_bodies_that_are_no_requests(client, body, status):
     check_problem(post(client, body), status)
 
@@ -107,12 +137,27 @@ def test_headers_that_are_no_headers(client, dataset_id):
 @pytest.mark.parametrize(
     "path",
     [
-        "file:///etc/passwd", "/etc", "/etc/passwd", "../", "../../etc", "small.zarr/../..",
-        "%2e%2e/%2e%2e/etc", "/proc/self/root", "~", "//etc", "simplecache::file:///etc",
-        "zip::file://small.zarr", "http://169.254.169.254/", "s3://bucket/x", "gs://x", "nothing",
-        "small.zarr\\..", ".", "small.zarr/zarr.json",
+        "file:///etc/passwd",
+        "/etc",
+        "/etc/passwd",
+        "../",
+        "../../etc",
+        "small.zarr/../..",
+        "%2e%2e/%2e%2e/etc",
+        "/proc/self/root",
+        "~",
+        "//etc",
+        "simplecache::file:///etc",
+        "zip::file://small.zarr",
+        "http://169.254.169.254/",
+        "s3://bucket/x",
+        "gs://x",
+        "nothing",
+        "small.zarr\\..",
+        ".",
+        "small.zarr/zarr.json",
     ],
-)  # fmt: skip
+)
 def test_paths_out_of_the_open_folders(client, path):
     problem = check_problem(client.post("/v1/datasets", json={"name": "x", "store": path}), 422)
     assert "passwd" not in problem["detail"]
@@ -133,11 +178,16 @@ def test_links_out_of_the_open_folders(client, root, tmp_path):
 @pytest.mark.parametrize(
     "url",
     [
-        "http://169.254.169.254/latest/X.npy", "http://127.0.0.1:1/X.npy", "http://localhost/X.npy",
-        "http://[::1]/X.npy", "http://2130706433/X.npy", "file:///etc/passwd", "ftp://x/X.npy",
+        "http://169.254.169.254/latest/X.npy",
+        "http://127.0.0.1:1/X.npy",
+        "http://localhost/X.npy",
+        "http://[::1]/X.npy",
+        "http://2130706433/X.npy",
+        "file:///etc/passwd",
+        "ftp://x/X.npy",
         "https://user:pass@example.org/X.npy",
     ],
-)  # fmt: skip
+)
 def test_addresses_that_must_not_be_reached(client, dataset_id, url):
     answer = client.post("/v1/datasets", json={"name": "x", "source": {"file": {"url": url}}})
     assert check_problem(answer, 422)["type"] == "urn:srs:problem:out-of-reach"
@@ -148,7 +198,7 @@ def test_addresses_that_must_not_be_reached(client, dataset_id, url):
 
 @pytest.mark.parametrize(
     "filename",
-    ["../X.npy", "/etc/X.npy", "X.exe", "X", "a\nb.npy", "X.npy\r\nA: b", ".npy", "X.pkl", "X.h5"],
+    ["../X.npy", "/etc/X.npy", "X.exe", "X", "a\nb.npy", "X.npy\r\nA: b", ".npy", "X.pkl", "X.doc"],
 )
 def test_names_of_uploads(client, filename):
     answer = client.post("/v1/uploads", params={"filename": filename}, content=b"x")
@@ -231,8 +281,10 @@ def test_names_of_features_are_defused(client):
     assert found == set(names)
     text = client.get(f"{path}/features", headers={"Accept": "text/csv"}).text
     cells = [line.split(",")[1].strip('"') for line in text.splitlines()[1:]]
-    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+    defused = [f"'{name}" if name[0] in "=+-@" else name for name in names]
+    assert sorted(cells) == sorted(defused)
     report = client.get(f"{path}/report").text
+    assert "&lt;script&gt;alert(1)" in report
     assert "<script>alert(1)" not in report
 
 
@@ -253,13 +305,14 @@ def test_what_the_framework_answers_is_a_problem_too(client):
 @pytest.mark.parametrize(
     "sent",
     [
-        b"nonsense\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 100_000,
+        b"nonsense\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 100_000,
         b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
         b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
     ],
     ids=["no HTTP", "long head", "two hosts", "two lengths", "TLS"],
-)  # fmt: skip
+)
 def test_what_is_no_http_gets_a_problem_too(service, sent):
     with socket.create_connection(("127.0.0.1", service.port), 20) as opened:
         opened.sendall(sent)
@@ -277,9 +330,10 @@ def test_pages_may_not_be_framed_or_read_from_elsewhere(client):
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cache-control"] == "no-store"
     location = client.post(
-        "/v1/datasets", json={"name": "x", "store": "small.zarr"},
+        "/v1/datasets",
+        json={"name": "x", "store": "small.zarr"},
         headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"},
-    ).headers["location"]  # fmt: skip
+    ).headers["location"]
     assert location.startswith("/v1/datasets/")
 
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from service.errors import Conflict, Invalid, LeaseLost, NotFound, TooMany
-from service.job_store import JobStore
-from service.job_store.idempotency import RequestKey
-from service.job_store.jobs import QueueLimits, Submission
-from service.jobs import JobKind, JobStatus
+from srs_service.database import JobStore
+from srs_service.database.idempotency import RequestKey
+from srs_service.database.jobs import QueueLimits, Submission
+from srs_service.errors import Conflict, Invalid, LeaseLost, NotFound, TooMany
+from srs_service.job import JobKind, JobStatus
 
 LIMITS = QueueLimits(100, 50)
 LONG, SHORT = 60.0, 0.05
@@ -21,7 +21,14 @@ LONG, SHORT = 60.0, 0.05
 
 def wanted(owner: str = "ann", key: str | None = None, body: str = "a") -> Submission:
     request_key = None if key is None else RequestKey(owner, key, body)
-    return Submission(owner, JobKind.SELECT, "", {"settings": {}}, "d_1", request_key)
+    return Submission(
+        owner=owner,
+        kind=JobKind.SELECT,
+        name="",
+        spec={"settings": {}},
+        dataset_id="d_1",
+        key=request_key,
+    )
 
 
 def submit(store: JobStore, owner: str = "ann") -> str:

@@ -1,6 +1,6 @@
 """Statuses and their legal changes; a promise of the diagram in service/jobs.py."""
 
-from service.jobs import ENDED, HELD, TRANSITIONS, JobStatus, new_id, sources_of
+from srs_service.job import ENDED, HELD, TRANSITIONS, JobStatus, new_id, sources_of
 
 
 def test_every_status_has_its_transitions():
@@ -14,8 +14,10 @@ def test_success_is_final():
 
 def test_only_ended_jobs_are_resumed_and_running_ones_given_back():
     assert set(sources_of(JobStatus.QUEUED)) == {
-        JobStatus.RUNNING, JobStatus.FAILED, JobStatus.CANCELLED,
-    }  # fmt: skip
+        JobStatus.RUNNING,
+        JobStatus.FAILED,
+        JobStatus.CANCELLED,
+    }
 
 
 def test_a_job_ends_only_from_where_it_runs():

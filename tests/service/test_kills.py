@@ -15,6 +15,7 @@ from tests.service.server import register, submit, wait_for, without_measured
 
 pytestmark = pytest.mark.fault
 
+SHORTER = {"memory": "512MB", "max_trees": 60}
 LONGER = {"memory": "512MB", "max_trees": 3_000, "seed": 3}
 
 
@@ -41,37 +42,44 @@ def child_of(server, seconds: float = 30) -> int:
     raise AssertionError("no job runs")
 
 
-def undisturbed(root, settings) -> dict:
-    return without_measured(dict(srs.select(root / "wide.zarr", **settings).document))
+@pytest.fixture(scope="module")
+def undisturbed(root) -> dict:
+    """What a run of LONGER gives where nothing happens to it."""
+    return without_measured(dict(srs.select(root / "wide.zarr", **LONGER).document))
+
+
+@pytest.fixture(scope="module")
+def expected(root) -> list[dict]:
+    """What the jobs of `submit_many` give, by seed."""
+    runs = [srs.select(root / "small.zarr", **SHORTER, seed=seed) for seed in range(5)]
+    return [without_measured(dict(run.document)) for run in runs]
 
 
 def result(client, job_id: str) -> dict:
     return without_measured(client.get(f"/v1/jobs/{job_id}/result").json())
 
 
-def test_kills_under_load(start_service, database_url, root):
-    """30 jobs by 6 clients, each sent twice; the service is killed twice meanwhile."""
+@pytest.mark.parametrize("n_jobs", [18, pytest.param(100, marks=pytest.mark.long)])
+def test_kills_under_load(start_service, database_url, n_jobs, expected):
+    """Jobs by 6 clients, each sent twice; the service is killed twice meanwhile."""
     server = start(start_service, database_url, max_running=2)
-    settings = {"max_trees": 60}
     with server.client() as client:
         dataset_id = register(client, "small.zarr")
-        found = submit_many(server, dataset_id, 30, 6, 2, settings=settings)
+        found = submit_many(server, dataset_id, n_jobs, 6, 2, settings=SHORTER)
         assert {len(ids) for ids in found.values()} == {1}, "a key made two jobs"
         job_ids = {job_id for ids in found.values() for job_id in ids}
         statuses = wait_for_all(client, job_ids, 240)
-        assert len(statuses) == 30
+        assert len(statuses) == n_jobs
         assert set(statuses.values()) == {"SUCCEEDED"}
-        assert count_ends(server, database_url, job_ids) == {1: 30}
-        expected = {}
-        for seed in range(5):
-            run = srs.select(root / "small.zarr", memory="512MB", max_trees=60, seed=seed)
-            expected[seed] = without_measured(dict(run.document))
+        assert count_ends(server, database_url, job_ids) == {1: n_jobs}
         for key, (job_id,) in found.items():
             assert result(client, job_id) == expected[int(key.split("-")[1]) % 5]
 
 
 @pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])
-def test_a_killed_service_goes_on_from_the_checkpoint(start_service, database, request, root):
+def test_a_killed_service_goes_on_from_the_checkpoint(
+    start_service, database, request, undisturbed
+):
     url = None if database == "sqlite" else request.getfixturevalue("postgres_url")
     server = start(start_service, url)
     with server.client() as client:
@@ -84,7 +92,7 @@ def test_a_killed_service_goes_on_from_the_checkpoint(start_service, database, r
         job = wait_for(client, job_id, seconds=120)
         assert (job["status"], job["n_attempts"]) == ("SUCCEEDED", 2)
         assert first_trees_of_last_attempt(client, job_id) > grown / 4, "it began again"
-        assert result(client, job_id) == undisturbed(root, LONGER)
+        assert result(client, job_id) == undisturbed
 
 
 def wait_for_trees(client, job_id: str, n_trees: int) -> int:
@@ -121,7 +129,7 @@ def first_trees_of_last_attempt(client, job_id: str) -> int:
     raise AssertionError
 
 
-def test_cancel_leaves_a_checkpoint_and_resume_gives_the_same_bytes(start_service, root):
+def test_cancel_leaves_a_checkpoint_and_resume_gives_the_same_bytes(start_service, undisturbed):
     server = start(start_service, None)
     with server.client() as client:
         job_id = submit(client, register(client, "wide.zarr"), **LONGER)
@@ -134,14 +142,14 @@ def test_cancel_leaves_a_checkpoint_and_resume_gives_the_same_bytes(start_servic
         assert client.post(f"/v1/jobs/{job_id}:resume").json()["status"] == "QUEUED"
         assert wait_for(client, job_id)["status"] == "SUCCEEDED"
         assert first_trees_of_last_attempt(client, job_id) > grown / 2, "it began again"
-        assert result(client, job_id) == undisturbed(root, LONGER)
+        assert result(client, job_id) == undisturbed
         # The process of a job dies by itself: it is taken up again.
         job_id = submit(client, register(client, "wide.zarr"), **LONGER)
         wait_for_trees(client, job_id, 200)
         os.kill(child_of(server), signal.SIGKILL)
         job = wait_for(client, job_id)
         assert (job["status"], job["n_attempts"]) == ("SUCCEEDED", 2)
-        assert result(client, job_id) == undisturbed(root, LONGER)
+        assert result(client, job_id) == undisturbed
         # SIGTERM gives running jobs back, with their checkpoints.
         job_id = submit(client, register(client, "wide.zarr"), **LONGER)
         wait_for_trees(client, job_id, 200)
@@ -149,7 +157,7 @@ def test_cancel_leaves_a_checkpoint_and_resume_gives_the_same_bytes(start_servic
         server.start()
         job = wait_for(client, job_id)
         assert (job["status"], job["n_attempts"]) == ("SUCCEEDED", 1)
-        assert result(client, job_id) == undisturbed(root, LONGER)
+        assert result(client, job_id) == undisturbed
 
 
 @pytest.mark.long
@@ -168,7 +176,7 @@ def test_a_job_whose_process_always_dies_fails(start_service):
 
 
 @pytest.mark.long
-def test_a_replica_that_was_frozen_cannot_write(start_service, postgres_url, tmp_path, root):
+def test_a_replica_that_was_frozen_cannot_write(start_service, postgres_url, tmp_path, undisturbed):
     """Two replicas, one database: the frozen one loses its job and leaves no trace of it."""
     shared = {"data_dir": tmp_path / "shared", "database_url": postgres_url, "lease_seconds": 2}
     first = start_service(**shared)
@@ -190,7 +198,7 @@ def test_a_replica_that_was_frozen_cannot_write(start_service, postgres_url, tmp
             os.kill(first.pid, signal.SIGCONT)
             wait_until_gone(child)
             assert client.get(f"/v1/jobs/{job_id}/events").text == events
-            assert result(client, job_id) == served == undisturbed(root, LONGER)
+            assert result(client, job_id) == served == undisturbed
     finally:
         os.kill(first.pid, signal.SIGCONT)
     assert "lease lost" in first.log()

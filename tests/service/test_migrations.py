@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from service.errors import Unavailable
-from service.job_store import JobStore
-from service.job_store.idempotency import RequestKey
-from service.job_store.jobs import QueueLimits, Submission
-from service.job_store.migrations import STEPS, migrate, read_version
-from service.jobs import JobKind
+from srs_service.database import JobStore
+from srs_service.database.idempotency import RequestKey
+from srs_service.database.jobs import QueueLimits, Submission
+from srs_service.database.migrations import STEPS, migrate, read_version
+from srs_service.errors import Unavailable
+from srs_service.job import JobKind
 
 NEXT = ("ALTER TABLE jobs ADD COLUMN colour TEXT", "UPDATE jobs SET colour = 'blue'")
 
@@ -52,8 +52,9 @@ def test_a_step_that_fails_changes_nothing(database):
         migrate(database, (*STEPS, (NEXT[0], "UPDATE nothing_like_this SET a = 1")))
     with database.transaction() as look:
         assert read_version(look) == len(STEPS)
-        assert "colour" not in (look.one("SELECT count(*) AS n, max(id) AS id FROM jobs") or {})
-    migrate(database, (*STEPS, NEXT))
+    with pytest.raises(Exception, match="colour"), database.transaction() as look:
+        look.one("SELECT colour FROM jobs")
+    assert migrate(database, (*STEPS, NEXT)) == len(STEPS) + 1
 
 
 def test_replicas_that_start_together_migrate_once(database):

@@ -17,9 +17,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from service.job_store import open_job_store
-from service.layout import DataFolder
-from service.webhooks import Courier
+from srs_service.data.layout import DataFolder
+from srs_service.database import open_job_store
+from srs_service.jobs.webhooks import WebhookSender
 from tests.service.server import register, select_request, serving, wait_for
 from tests.service.test_resources import npy
 
@@ -78,8 +78,10 @@ def test_sources_and_webhooks_of_a_trusted_network(start_service, outside):
         answer = client.post("/v1/datasets", json={"name": "gone", "source": gone})
         job = wait_for(client, answer.json()["job_id"])
         assert job["error"] == {
-            "code": "invalid", "detail": "the server of the address answered 404.", "yours": True,
-        }  # fmt: skip
+            "code": "invalid",
+            "detail": "the server of the address answered 404.",
+            "yours": True,
+        }
         hook = {"url": f"{outside.url}/hook", "secret": SECRET}
         request = {**select_request(dataset["id"]), "webhook": hook}
         job_id = client.post("/v1/jobs", json=request).json()["id"]
@@ -102,14 +104,14 @@ def test_a_webhook_that_is_never_taken_is_given_up(store, monkeypatch):
     hook = {"url": "http://127.0.0.1:1/", "secret": SECRET}
     job, _ = store.jobs.submit(replace(wanted(), webhook=hook), LIMITS)
     store.jobs.cancel(job.id, "ann")
-    monkeypatch.setattr("service.webhooks.POLL_SECONDS", 0.01)
-    courier = Courier(store, (), first_pause=0.0)
-    courier.start()
+    monkeypatch.setattr("srs_service.jobs.webhooks.POLL_SECONDS", 0.01)
+    webhook_sender = WebhookSender(store, (), first_pause=0.0)
+    webhook_sender.start()
     deadline = time.monotonic() + 30
     while store.deliveries.outcome(job.id) != ("given up", 8):
         assert time.monotonic() < deadline, store.deliveries.outcome(job.id)
         time.sleep(0.05)
-    courier.stop()
+    webhook_sender.stop()
 
 
 class Dawdler(socketserver.ThreadingTCPServer):
@@ -143,13 +145,13 @@ def test_a_receiver_that_dawdles_is_given_up_and_holds_up_nobody(store, outside)
     with serving(Dawdler()) as dawdler:
         slow = [end_with_hook(dawdler.url) for _ in range(3)]
         quick = end_with_hook(outside.url)
-        courier = Courier(store, ("127.0.0.1/32",), first_pause=3600, answer_seconds=2)
-        courier.start()
+        webhook_sender = WebhookSender(store, ("127.0.0.1/32",), first_pause=3600, answer_seconds=2)
+        webhook_sender.start()
         deadline = time.monotonic() + 60
         while [store.deliveries.outcome(job_id) for job_id in slow] != [(None, 1)] * 3:
             assert time.monotonic() < deadline, "the first tries did not end"
             time.sleep(0.05)
-        courier.stop()
+        webhook_sender.stop()
     assert store.deliveries.outcome(quick) == ("delivered", 1)
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from service.app import Parts
-from service.errors import Unavailable
-from service.job_store import JobStore, open_job_store
-from service.job_store.jobs import QueueLimits, Submission
-from service.jobs import JobKind
-from service.layout import ID_FILE, OLD_SECONDS, DataFolder
-from service.pairing import SECRET, pair
-from service.settings import Settings
+from srs_service.data.layout import ID_FILE, OLD_SECONDS, DataFolder
+from srs_service.data.pairing import SECRET, pair
+from srs_service.database import JobStore, open_job_store
+from srs_service.database.jobs import QueueLimits, Submission
+from srs_service.errors import Unavailable
+from srs_service.http.app import Parts
+from srs_service.job import JobKind
+from srs_service.settings import Settings
 from tests.service.server import ROOT
 
 LIMITS = QueueLimits(9, 9)
@@ -54,11 +54,18 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_a_service_with_another_database_does_not_start(kept: Path, postgres_url: str):
     data = kept.parents[1]
     ended = subprocess.run(
-        [sys.executable, "-m", "srs.cli", "serve", "--port", "0"], text=True, timeout=60,
-        capture_output=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "SRS_DATA_DIR": str(data),
-             "SRS_DATABASE_URL": postgres_url},
-    )  # fmt: skip
+        [sys.executable, "-m", "srs.cli", "serve", "--port", "0"],
+        text=True,
+        timeout=60,
+        capture_output=True,
+        check=False,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "SRS_DATA_DIR": str(data),
+            "SRS_DATABASE_URL": postgres_url,
+        },
+    )
     assert ended.returncode == 2
     assert ended.stderr.strip() == (
         f"srs: the database and the data folder {data} do not belong together: set "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from service.app import Parts
-from service.settings import Settings
+from srs_service.http.app import Parts
+from srs_service.settings import Settings
 
 
 def test_a_service_that_runs_no_jobs_may_be_woken_for_ever(tmp_path):

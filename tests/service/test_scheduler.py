@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 import srs
-from service.clusters import Scheduler
-from service.job_store.jobs import QueueLimits, Submission
-from service.jobs import JobKind, JobStatus
-from service.settings import Settings
-from service.tasks import explain_error
 from srs.errors import ClusterError
+from srs_service.database.jobs import QueueLimits, Submission
+from srs_service.job import JobKind, JobStatus
+from srs_service.jobs.clusters import Scheduler
+from srs_service.jobs.work import explain_error
+from srs_service.settings import Settings
 from tests.executors.processes import free_port, running, scheduler_command, worker_command
 from tests.service.server import QUICK, register, submit, wait_for, without_measured
 from tests.service.test_resources import upload
@@ -74,8 +74,12 @@ def test_replicas_share_a_database_and_a_cluster(start_service, postgres_url, tm
     """Two replicas, one PostgreSQL, one scheduler that comes late, one worker: all jobs end once,
     with the bytes of a run here, wherever they were submitted and taken."""
     port = free_port()
-    shared = {"data_dir": tmp_path / "shared", "database_url": postgres_url,
-              "scheduler": f"tcp://{HOST}:{port}", "max_running": 1}  # fmt: skip
+    shared = {
+        "data_dir": tmp_path / "shared",
+        "database_url": postgres_url,
+        "scheduler": f"tcp://{HOST}:{port}",
+        "max_running": 1,
+    }
     first, second = start_service(**shared), start_service(**shared)
     second.key = first.key
     for server in (first, second):

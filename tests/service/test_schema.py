@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from service.schemas.datasets import DatasetRequest
-from service.schemas.jobs import JobRequest, PlanRequest
+from srs_service.schemas.datasets import DatasetRequest
+from srs_service.schemas.jobs import JobRequest, PlanRequest
 
 DATASET_ID, JOB_ID = "d_" + "0" * 32, "j_" + "0" * 32
 SELECT = {"kind": "select", "dataset_id": DATASET_ID}
@@ -34,6 +34,7 @@ GOOD = [
     (JobRequest, {**SELECT, "webhook": HOOK, "name": "ä first look"}),
     (JobRequest, select(memory="512MB", seed=5.0, max_trees=1e3, pinned=["age", 3, 4.0])),
     (JobRequest, select(memory="0.05 GiB", evidence=["peak"])),
+    (JobRequest, select(evidence=None, carry_fraction=0.3, max_depth=4, criterion="gini")),
     (JobRequest, select(memory="999999.999TiB", fdr=0.5)),
     (JobRequest, select(mode="paper", pinned=[], subjects=None)),
     (JobRequest, select(feature_sets={"a": ["x", 1]})),
@@ -45,7 +46,7 @@ GOOD = [
     (DatasetRequest, {"name": "x", "store": None, "source": {"file": {"path": "X.npy"}}}),
     (DatasetRequest, {"name": "x", "source": {"file": URL, "target": {"column": "y"}}}),
     (PlanRequest, {"dataset_id": DATASET_ID, "settings": {"memory": "1GB"}}),
-]  # fmt: skip
+]
 BAD = [
     (JobRequest, {**SELECT, "name": "line\nbreak"}),
     (JobRequest, {**SELECT, "name": ""}),
@@ -79,7 +80,7 @@ BAD = [
     (DatasetRequest, {"name": "x", "source": {"file": {**URL, "path": "X.npy"}}}),
     (DatasetRequest, {"name": "x", "source": {"file": URL, "target": {}}}),
     (PlanRequest, {"dataset_id": "x"}),
-]  # fmt: skip
+]
 
 
 def fits_the_document(kind: object, body: dict) -> bool:
@@ -109,13 +110,18 @@ def test_refused(kind, body):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"pinned": ["x"]}, {"subjects": "x"}, {"confounders": ["x"]}, {"sample_weight": "x"},
-     {"class_weight": "balanced"}],
-)  # fmt: skip
+    [
+        {"pinned": ["x"]},
+        {"subjects": "x"},
+        {"confounders": ["x"]},
+        {"sample_weight": "x"},
+        {"class_weight": "balanced"},
+    ],
+)
 def test_what_paper_mode_has_not(settings):
     """Refused by `srs` itself when the job is submitted; the document says so, too."""
-    from srs.config import Settings
     from srs.errors import SettingsError
+    from srs.settings import Settings
 
     body = select(mode="paper", **settings)
     assert not fits_the_document(JobRequest, body)
@@ -124,10 +130,22 @@ def test_what_paper_mode_has_not(settings):
 
 
 def test_addresses_that_are_none():
-    """Refused by `service.addresses` with its own sentence; the document says so, too."""
+    """Refused by `srs_service.data.addresses` with its own sentence; the document says so, too."""
     for url in ("ftp://x", "file:///etc/passwd", "http://a b", "x"):
         body = {"name": "x", "source": {"file": {"url": url}}}
         assert not fits_the_document(DatasetRequest, body)
+
+
+def test_settings_that_a_job_cannot_have(client):
+    """Refused with who may set them; a name that there is nowhere is only unknown."""
+    answer = client.post("/v1/jobs", json=select(threads=2, keep_trees=True, nothing=1))
+    assert answer.status_code == 422
+    assert {error["pointer"]: error["detail"] for error in answer.json()["errors"]} == {
+        "/settings/threads": "threads is set by the operator of the service, not by a job.",
+        "/settings/keep_trees": "keep_trees is for runs on your own machine, not for jobs of a "
+        "service.",
+        "/settings/nothing": "there is no setting 'nothing'.",
+    }
 
 
 @pytest.mark.parametrize(

@@ -12,18 +12,23 @@ import sys
 
 import pytest
 
-from service.job_store import open_job_store
-from srs.cli.serve import listen
+from srs.cli.commands.serve import listen
 from srs.errors import InputError
+from srs_service.database import open_job_store
 from tests.service.postgres import running_cluster
 from tests.service.server import ROOT, free_port
 
 
 def serve(*options: str, **settings: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "srs.cli", "serve", *options], cwd=ROOT, capture_output=True,
-        text=True, timeout=60, check=False, env={**os.environ, **settings},
-    )  # fmt: skip
+        [sys.executable, "-m", "srs.cli", "serve", *options],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, **settings},
+    )
 
 
 def test_the_address_the_folder_and_a_first_key_are_printed_once(start_service):
@@ -74,7 +79,7 @@ def test_an_address_that_is_taken_is_said_in_a_sentence():
 def test_without_keys_only_on_loopback(tmp_path):
     ended = serve("--no-auth", "--host", "0.0.0.0", "--data-dir", str(tmp_path))
     assert ended.returncode == 2
-    assert "loopback only" in ended.stderr
+    assert "only on loopback" in ended.stderr
     assert not list(tmp_path.iterdir())
 
 

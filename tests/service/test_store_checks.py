@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import zarr
 
-from service.errors import Invalid, TooLarge
-from service.sources import prepare_source
-from service.store_checks import check_zarr
+from srs_service.data.sources import prepare_source
+from srs_service.data.store_checks import check_folder, check_zarr
+from srs_service.errors import Invalid, TooLarge
 
 LIMIT = 10_000_000
 LIMITS = {"max_upload": 1_000_000, "max_features": 1_000_000, "trusted_networks": ()}
@@ -82,18 +82,67 @@ def test_objects_are_refused(store, dtype):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"dtype": "|O"}, {"dtype": [["a", "<i4"]]}, {"dtype": "<U9"},
-        {"filters": [{"id": "vlen-utf8"}, {"id": "pickle"}]}, {"compressor": {"id": "pickle"}},
-        {"compressor": {"id": "msgpack2"}}, {"shape": [-1, 2]}, {"chunks": [0, 1]},
-        {"shape": [True, 1]}, {"chunks": [1]}, {"shape": "x"},
+        {"dtype": "|O"},
+        {"dtype": [["a", "<i4"]]},
+        {"dtype": "<U9"},
+        {"filters": [{"id": "vlen-utf8"}, {"id": "pickle"}]},
+        {"compressor": {"id": "pickle"}},
+        {"compressor": {"id": "msgpack2"}},
+        {"shape": [-1, 2]},
+        {"chunks": [0, 1]},
+        {"shape": [True, 1]},
+        {"chunks": [1]},
+        {"shape": "x"},
     ],
-)  # fmt: skip
+)
 def test_zarr_of_version_2_is_judged_too(tmp_path, changes):
     made = tmp_path / "v2.zarr"
     zarr.save_array(str(made), np.zeros((4, 4)), zarr_format=2)
     spoil(made / ".zarray", **changes)
     with pytest.raises(Invalid):
         check_zarr(made, LIMIT)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"dtype": "|O"},
+        {"dtype": "|O", "filters": [{"id": "pickle"}]},
+        {"dtype": "|O", "filters": [{"id": "vlen-utf8"}, {"id": "pickle"}]},
+        {"dtype": "|O", "filters": [{"id": "vlen-utf8"}], "compressor": {"id": "pickle"}},
+        {"dtype": "|O", "filters": [{"id": "vlen-utf8"}], "shape": [10**12, 4]},
+        {"dtype": "|O", "filters": [{}]},
+    ],
+)
+def test_texts_of_sources_are_judged_too(tmp_path, changes):
+    """Ids of samples are texts, which one codec writes; no other object is let in with them."""
+    made = tmp_path / "v2.zarr"
+    zarr.save_array(str(made), np.zeros((4, 4)), zarr_format=2)
+    spoil(made / ".zarray", dtype="|O", filters=[{"id": "vlen-utf8"}])
+    check_zarr(made, LIMIT, texts=True)
+    check_folder(made, LIMIT)
+    with pytest.raises(Invalid):
+        check_zarr(made, LIMIT)
+    spoil(made / ".zarray", **{"filters": None, **changes})
+    with pytest.raises(Invalid):
+        check_zarr(made, LIMIT, texts=True)
+
+
+def test_a_feature_store_may_have_no_texts(store):
+    check_folder(store, LIMIT)
+    spoil(store / "kind" / "zarr.json", data_type="string", codecs=[{"name": "vlen-utf8"}])
+    with pytest.raises(Invalid):
+        check_folder(store, LIMIT)
+
+
+def test_links_in_folders_of_files_are_refused(tmp_path):
+    folder = tmp_path / "images"
+    folder.mkdir()
+    (folder / "a.nii").write_bytes(b"")
+    check_folder(folder, LIMIT)
+    (folder / "b.nii").symlink_to("/etc/passwd")
+    with pytest.raises(Invalid, match="link"):
+        check_folder(folder, LIMIT)
 
 
 def test_claims_are_compared_with_what_is_stored(store, tmp_path):
@@ -121,17 +170,25 @@ def test_a_chunk_that_inflates_to_more_than_it_should_is_refused(tmp_path, versi
 
     made, bomb = tmp_path / "bomb.zarr", np.zeros(50_000_000, np.uint8)
     known = {
-        "zstd": ZstdCodec(), "gzip": GzipCodec(), "blosc": BloscCodec(),
+        "zstd": ZstdCodec(),
+        "gzip": GzipCodec(),
+        "blosc": BloscCodec(),
         "zlib": numcodecs.Zlib(),
-    }  # fmt: skip
+    }
     encoders = {
-        "zstd": numcodecs.Zstd(), "gzip": numcodecs.GZip(), "blosc": numcodecs.Blosc(),
+        "zstd": numcodecs.Zstd(),
+        "gzip": numcodecs.GZip(),
+        "blosc": numcodecs.Blosc(),
         "zlib": numcodecs.Zlib(),
-    }  # fmt: skip
+    }
     array = zarr.create_array(
-        str(made), shape=(100, 100), chunks=(100, 100), dtype="u1", zarr_format=version,
+        str(made),
+        shape=(100, 100),
+        chunks=(100, 100),
+        dtype="u1",
+        zarr_format=version,
         compressors=known[codec],
-    )  # fmt: skip
+    )
     array[:] = 1
     check_zarr(made, LIMIT)
     chunk = next(
@@ -152,9 +209,12 @@ def test_a_checksum_behind_a_compressed_chunk_is_no_second_member(tmp_path, code
 
     made = tmp_path / "sum.zarr"
     array = zarr.create_array(
-        str(made), shape=(1_000, 1_000), chunks=(1_000, 1_000), dtype="u1",
+        str(made),
+        shape=(1_000, 1_000),
+        chunks=(1_000, 1_000),
+        dtype="u1",
         compressors=[getattr(zarr.codecs, codec)(), zarr.codecs.Crc32cCodec()],
-    )  # fmt: skip
+    )
     array[:] = np.random.default_rng(0).integers(0, 250, (1_000, 1_000), np.uint8)
     check_zarr(made, LIMIT)
 

@@ -74,11 +74,13 @@ async def watch(server: Server, streams: list[tuple[str, str]], n_refused: int) 
 
 
 def check_whole(seen: Watched) -> None:
+    assert len(seen.told) == seen.opened
+    assert min(map(len, seen.told)) >= 2  # QUEUED, CANCELLED
     assert all(numbers == list(range(1, len(numbers) + 1)) for numbers in seen.told)
-    assert set(seen.last) == {"CANCELLED"}, seen.last
+    assert seen.last == {"CANCELLED": seen.opened}
     for status, problem in seen.refused:
         assert (status, problem["type"]) == (429, "urn:srs:problem:too-many")
-        assert f"and {problem['limit']} may be" in problem["detail"]
+        assert f"and the limit is {problem['limit']}" in problem["detail"]
 
 
 def test_streams_leave_files_for_the_rest(start_service):

@@ -15,6 +15,7 @@ from srs.errors import StoreError
 from srs.ingest import ingest
 from srs.store import MISSING, layout, open_store
 from srs.store.packing import pack_rows, tile_rows, unpack, unpack_rows
+from srs.store.writing_plan import holds_codes
 from tests.store.test_write import write
 
 FEW = st.sampled_from([0, 1, 2, MISSING])
@@ -45,7 +46,10 @@ def test_tiles_are_turned_rows(n_samples, seed):
     np.testing.assert_array_equal(out, codes.reshape(2, 64, n_samples).transpose(0, 2, 1))
 
 
-def few_codes(n_features=700, n_samples=901, fours=True):
+N = 1801  # samples: 700 features of as many bytes are more than a part of little memory
+
+
+def few_codes(n_features=700, n_samples=N, fours=True):
     rng = np.random.default_rng(3)
     codes = rng.integers(0, 3, (n_features, n_samples)).astype(np.uint8)
     codes[rng.random(codes.shape) < 0.05] = MISSING
@@ -62,7 +66,7 @@ def test_stores_of_few_levels_are_packed(fours, batches, tmp_path):
     assert store.manifest.code_bits == 2
     np.testing.assert_array_equal(store.read_codes(np.arange(700)), codes.T)
     size = sum(f.stat().st_size for f in (tmp_path / "a" / "codes" / "c").rglob("*/0/0"))
-    assert size == store.n_chunks * (store.chunk_features * 901 // 4 + 4)
+    assert size == store.n_chunks * (store.chunk_features * N // 4 + 4)
 
 
 @pytest.mark.parametrize("memory", [1 << 30, 4 << 20], ids=["held", "spilled"])
@@ -70,10 +74,11 @@ def test_stores_of_few_levels_are_packed(fours, batches, tmp_path):
 def test_some_features_of_more_levels_stand_aside(n_wide, bits, memory, tmp_path):
     """Guards covariates beside genotypes, and the change of mind when there are too many: what was
     packed or put aside before is read as it was."""
+    assert holds_codes(N, 700, memory) == (memory == 1 << 30)
     codes = few_codes()
     rng = np.random.default_rng(n_wide)
     wide = rng.choice(700, n_wide, replace=False)
-    codes[wide] = rng.integers(0, 200, (n_wide, 901))
+    codes[wide] = rng.integers(0, 200, (n_wide, N))
     codes[wide, :5] = [0, 1, 2, 3, MISSING]  # five codes are the fewest
     store = write(tmp_path / "a", codes, batches=6, memory=memory)
     assert store.manifest.code_bits == bits
@@ -90,11 +95,11 @@ def test_few_features_are_never_put_aside(tmp_path):
 
 def test_damaged_wide_codes_are_told(tmp_path):
     codes = few_codes()
-    codes[9] = np.arange(901) % 200
+    codes[9] = np.arange(N) % 200
     write(tmp_path / "a", codes)
     group = zarr.open_group(tmp_path / "a", mode="r+")
     del group["wide/codes"]
-    group.create_array("wide/codes", data=codes[:1, :900])
+    group.create_array("wide/codes", data=codes[:1, :-1])
     with pytest.raises(StoreError, match="wide/codes is damaged, ingest again"):
         open_store(tmp_path / "a").read_codes([3])
 

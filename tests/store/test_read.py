@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from srs.errors import InputError
 from srs.ingest import ingest
-from srs.ingest.encode import encode_numeric
+from srs.ingest.encode.codes import encode_numeric
 from srs.store import MISSING, open_store
 from srs.store.layout import CHUNK_BYTES, TILE, chunk_features, pack_strings, unpack_strings
 
@@ -116,3 +116,4 @@ def test_chunks_are_near_their_size(n_samples, n_features):
     assert width % TILE == 0
     assert TILE <= width < n_features + TILE
     assert width == TILE or width * n_samples <= 1.5 * CHUNK_BYTES
+    assert width >= n_features or width * n_samples >= 0.5 * CHUNK_BYTES

@@ -7,7 +7,7 @@ import srs
 from srs.errors import CheckpointError, InputError, RunInterrupted
 from srs.ingest import ingest
 from srs.ingest.values import read_values
-from srs.sets import find_sets
+from srs.selection.feature_sets import find_sets
 from srs.store import MISSING
 
 N, P = 300, 900
@@ -25,9 +25,15 @@ FEATURES = np.unique(FEATURES)
 def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("view") / "s.zarr"
     names = [f"g{i}" for i in range(P)]
-    return ingest(VALUES, path, target={"y": Y, "z": VALUES[:, 1]}, names=names,
-                  sample_ids=[f"s{i}" for i in range(N)], categorical=["g40"],
-                  keep_values=True)  # fmt: skip
+    return ingest(
+        VALUES,
+        path,
+        target={"y": Y, "z": VALUES[:, 1]},
+        names=names,
+        sample_ids=[f"s{i}" for i in range(N)],
+        categorical=["g40"],
+        keep_values=True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +124,7 @@ def test_parts_that_are_not_there(store, options, message):
     with pytest.raises(InputError, match=message):
         store.view(**options)
     view = store.view(features=[1, 2, 3])
-    with pytest.raises(InputError, match="'g9' is not among those"):
+    with pytest.raises(InputError, match="'g9' is not among the chosen"):
         srs.select(view, pinned=["g9"])
 
 
@@ -132,7 +138,7 @@ def test_a_name_stands_for_all_that_have_it(tmp_path):
     assert (view.samples.tolist(), view.source_ids.tolist()) == ([0, 2, 4], [0, 2])
     part = store.view(features=[1, 2])
     assert part.find_ids(["a"]).tolist() == [1]
-    with pytest.raises(InputError, match="'c' is not among those that were chosen"):
+    with pytest.raises(InputError, match="'c' is not among the chosen"):
         part.find_ids(["a", "c"])
     (tmp_path / "sets.gmt").write_text("one\t-\ta\ntwo\t-\tb\nnothing\t-\tx\none\t-\tc\n")
     found = find_sets(tmp_path / "sets.gmt", store)

@@ -7,7 +7,16 @@ import pytest
 import zarr
 
 from srs.errors import StoreError
-from srs.store import CATEGORICAL, NUMERIC, ORDINAL, Target, layout, open_store, writer
+from srs.store import (
+    CATEGORICAL,
+    NUMERIC,
+    ORDINAL,
+    Target,
+    layout,
+    open_store,
+    writer,
+    writing_plan,
+)
 from srs.store.content import look_at
 from srs.store.writer import StoreWriter
 
@@ -20,9 +29,13 @@ def write(path, codes, *, memory=1 << 30, batches=1, overwrite=False, order=None
         for ids in np.array_split(order, batches):
             writer.add(ids, codes[ids], look_at(codes[ids], None))
         writer.finish(
-            kinds=np.full(n_features, NUMERIC), n_levels=np.full(n_features, 9), labels={},
-            source={}, notices=[], srs_version="test",
-        )  # fmt: skip
+            kinds=np.full(n_features, NUMERIC),
+            n_levels=np.full(n_features, 9),
+            labels={},
+            source={},
+            notices=[],
+            srs_version="test",
+        )
     return open_store(path)
 
 
@@ -65,7 +78,7 @@ def test_many_chunks_on_their_way(n_buffers, tmp_path, monkeypatch):
     codes = np.random.default_rng(2).integers(0, 200, size=(1500, 300)).astype(np.uint8)
     plain = write(tmp_path / "a", codes)
     monkeypatch.setattr(layout, "CHUNK_BYTES", 64 * 300)
-    monkeypatch.setattr(writer, "SMALL_CHUNK", 64 * 300 if n_buffers == 4 else 0)
+    monkeypatch.setattr(writing_plan, "SMALL_CHUNK", 64 * 300 if n_buffers == 4 else 0)
     assert writer.chunk_buffers(300, 1500) == n_buffers
     store = write(tmp_path / "b", codes)
     assert (store.chunk_features, store.n_chunks) == (64, 24)
@@ -76,11 +89,16 @@ def test_many_chunks_on_their_way(n_buffers, tmp_path, monkeypatch):
 
 def test_the_fingerprint_tells_other_data_apart(tmp_path):
     codes = np.random.default_rng(3).integers(0, 200, size=(20, 300)).astype(np.uint8)
-    target = Target("y", "classification", np.arange(300, dtype=np.int32) % 2, ("a", "b"))
+    target = Target("y", "classes", np.arange(300, dtype=np.int32) % 2, ("a", "b"))
     kinds = np.full(20, CATEGORICAL)
-    same = {"codes": codes, "names": [f"g{i}" for i in range(20)], "targets": [target],
-            "sample_ids": [f"s{i}" for i in range(300)], "kinds": kinds,
-            "labels": {3: ("x", "y")}}  # fmt: skip
+    same = {
+        "codes": codes,
+        "names": [f"g{i}" for i in range(20)],
+        "targets": [target],
+        "sample_ids": [f"s{i}" for i in range(300)],
+        "kinds": kinds,
+        "labels": {3: ("x", "y")},
+    }
     changed = codes.copy()
     changed[7, 200] ^= 1
     swapped = codes.copy()
@@ -106,9 +124,13 @@ def fingerprint(path, *, codes, names, sample_ids, targets, kinds, labels):
         writer.describe(names=names, sample_ids=sample_ids, targets=targets)
         writer.add(np.arange(len(codes)), codes, look_at(codes, names))
         writer.finish(
-            kinds=kinds, n_levels=np.full(len(codes), 9), labels=labels, source={}, notices=[],
+            kinds=kinds,
+            n_levels=np.full(len(codes), 9),
+            labels=labels,
+            source={},
+            notices=[],
             srs_version="test",
-        )  # fmt: skip
+        )
     return open_store(path).fingerprint
 
 

@@ -38,11 +38,22 @@ ITERATIONS = {
 
 # The seven segments of each digit, 0 to 9 (thesis Appendix C).
 DIGITS = np.array(
-    [[int(segment) for segment in row] for row in (
-        "1110111", "0010010", "1011101", "1011011", "0111010",
-        "1101011", "1101111", "1010010", "1111111", "1111011",
-    )]
-)  # fmt: skip
+    [
+        [int(segment) for segment in row]
+        for row in (
+            "1110111",
+            "0010010",
+            "1011101",
+            "1011011",
+            "0111010",
+            "1101011",
+            "1101111",
+            "1010010",
+            "1111111",
+            "1111011",
+        )
+    ]
+)
 
 # Table 5.1: rows X1..X7, columns k = 0..6.
 DIGITS_BY_DEGREE = np.array(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from srs.theory import asymptotic_binary_importances, asymptotic_importances
-from srs.tree import TreeSettings, TreeTarget, grow
+from srs.trees import TreeSettings, TreeTarget, grow
 from tests.theory.published import DIGITS, DIGITS_BY_FEATURE, EXAMPLE_5_2, noisy_xor
 
 N_TREES = 4000

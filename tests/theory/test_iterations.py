@@ -117,12 +117,21 @@ def test_found_goes_up_to_all(scenario: str, sequential: bool) -> None:
 
 def test_curves_of_the_figure() -> None:
     """Guards what Figure 7.3.1 shows: SRS gains much in chains, some in cliques, loses alone."""
-    runs = {s: [expected_found(s, 1000, 100, 3, m, 300)[300] for m in (False, True)]
-            for s in SCENARIOS}  # fmt: skip
+    runs = {
+        s: [
+            expected_found(s, 1000, subspace_size=100, n_relevant=3, sequential=m, iterations=300)[
+                300
+            ]
+            for m in (False, True)
+        ]
+        for s in SCENARIOS
+    }
     assert runs["chain"][1] > 2.99 > 2.3 > runs["chain"][0]
     assert runs["clique"][1] > 1.2 * runs["clique"][0]
     assert runs["marginal"][1] <= runs["marginal"][0] <= 3
-    rs = expected_found("marginal", 1000, 100, 50, False, 20)
+    rs = expected_found(
+        "marginal", 1000, subspace_size=100, n_relevant=50, sequential=False, iterations=20
+    )
     np.testing.assert_allclose(rs, 50 * (1 - 0.9 ** np.arange(21)))
 
 

@@ -38,7 +38,7 @@ def enumerated_iterations(scenario: str, p: int, q: int, r: int, sequential: boo
 
     def left(found: Found) -> Fraction:
         if found not in known:
-            states = next_states(scenario, p, q, r, sequential, found)
+            states = next_states(scenario, p, q=q, r=r, sequential=sequential, found=found)
             stay = states.pop(found, Fraction(0))
             ahead = sum((chance * left(state) for state, chance in states.items()), Fraction(0))
             known[found] = (1 + ahead) / (1 - stay)
@@ -56,7 +56,9 @@ def enumerated_found(
     for _ in range(iterations):
         after: dict[Found, Fraction] = defaultdict(Fraction)
         for found, chance in chances.items():
-            for state, move in next_states(scenario, p, q, r, sequential, found).items():
+            for state, move in next_states(
+                scenario, p, q=q, r=r, sequential=sequential, found=found
+            ).items():
                 after[state] += chance * move
         chances = after
         means.append(sum((len(state) * c for state, c in chances.items()), Fraction(0)))
@@ -72,9 +74,10 @@ def rational_marginal(p: int, q: int, r: int, sequential: bool) -> Fraction:
         others = p - carried - (r - found)
         moves = [
             Fraction(comb(r - found, new) * comb(others, q - carried - new), total)
-            if new <= q - carried else Fraction(0)
+            if new <= q - carried
+            else Fraction(0)
             for new in range(r - found + 1)
-        ]  # fmt: skip
+        ]
         ahead = sum((m * left[found + new] for new, m in enumerate(moves) if new), Fraction(0))
         left[found] = (1 + ahead) / (1 - moves[0])
     return left[0]

@@ -1,0 +1,73 @@
+"""The form for new datasets is made of the service's formats, those of other distributions too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium.webdriver.remote.webelement import WebElement
+
+from tests.ingest.formats.examples import EXAMPLES, VALUES
+from tests.ingest.formats.toy import install_toy, write_bars
+from tests.page.browser import Browser, missing_browser, opened
+from tests.service.server import Server
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    reason = missing_browser()
+    if reason:
+        pytest.skip(reason)
+    site = install_toy(tmp_path_factory.mktemp("site"))
+    server = Server(tmp_path_factory.mktemp("service"), site=site).start()
+    try:
+        with opened(server.url) as browser:
+            browser.sign_in(server.key)
+            browser.errors()  # of the page before it was signed in
+            yield browser
+    finally:
+        server.stop()
+
+
+def shown(page: Browser, label: str) -> WebElement | None:
+    return page.find("label", label)
+
+
+def test_a_format_of_another_distribution_is_listed_and_sent(page: Browser, tmp_path: Path):
+    page.open("/datasets/new")
+    page.click("Formats")
+    page.see("dt", "Bars")
+    page.see("dd", ".bars: numbers with bars between them")
+    assert ".bars" in page.field("File").get_attribute("accept").split(",")
+    page.type("File", str(write_bars(tmp_path / "x.bars", VALUES[4:].tolist())))
+    assert shown(page, "Shape") is not None
+    assert shown(page, "Which array") is None
+    page.click("Add")
+    page.see("h2", "The dataset is ready")
+    assert page.errors() == []
+
+
+def test_files_that_belong_together_and_options_of_a_format(page: Browser, tmp_path: Path):
+    bed, _ = EXAMPLES["plink"]["bed"](tmp_path)
+    files = [str(bed.with_suffix(suffix)) for suffix in (".bed", ".bim", ".fam")]
+    page.open("/datasets/new")
+    page.type("File", "\n".join(files))
+    assert shown(page, "Shape") is None
+    page.click("More about the samples")
+    ids = [line.split()[1] for line in bed.with_suffix(".fam").read_text().splitlines()]
+    rows = "".join(f"{one},{'uv'[i % 2]},{i}\n" for i, one in enumerate(ids))
+    (tmp_path / "p.csv").write_text(f"IID,case,age\n{rows}")
+    page.type("Table of the samples", str(tmp_path / "p.csv"))
+    page.type("Covariates", "age")
+    page.type("Target: a column of the file", "case")
+    page.click("Add")
+    page.see("h2", "The dataset is ready")
+    page.see(".facts", "case")
+    page.open("/datasets")
+    page.see(".rows .about", "7 features × 14 samples")
+    page.open("/datasets/new")
+    image, _ = EXAMPLES["nifti"]["file"](tmp_path)
+    page.type("File", str(image))
+    assert shown(page, "Mask") is not None
+    assert page.errors() == []
