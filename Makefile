@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-long lint bench pictures clean
+.PHONY: demo test test-long lint generate bench pictures dist clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -12,9 +12,9 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(READY)
-	$(BIN)/python -m srs.demo demo-output
+	$(BIN)/python -m srs.cli.demo demo-output
 
-test: $(READY)
+test: lint
 	@tests/system-packages
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
@@ -27,6 +27,12 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+generate: $(READY)
+	$(BIN)/python -m srs.explain.catalogue
+	$(BIN)/python -m srs.ingest.formats.catalogue
+	$(BIN)/python docs/develop/generate_signatures.py
+	$(BIN)/python -m docs.develop.generate_schemas
+
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks
@@ -34,5 +40,12 @@ bench: $(READY)
 pictures: $(READY)
 	$(BIN)/python -m tests.page.pictures pictures
 
+# Both distributions; what stands in build/ and dist/ already would get into them.
+dist: $(READY)
+	rm -rf build dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python deploy/client/make_project.py build/client
+	$(BIN)/python -m build --no-isolation --outdir dist build/client
+
 clean:
-	rm -rf $(VENV) demo-output pictures build *.egg-info
+	rm -rf $(VENV) demo-output pictures build dist *.egg-info

@@ -1,5 +1,7 @@
 """Run benchmarks by name, or all: `python -m benchmarks [kernel share madelon ...]`.
 
+The last of them, `page`, measures nothing: it writes the page of what is committed.
+
 Timings of a shared machine are noisy: compare ratios, which come from one run. Ends with 1 when a
 bar was missed.
 """
@@ -26,6 +28,7 @@ NAMES = (
     "formats",
     "genotypes",
     "service",
+    "page",
 )
 
 

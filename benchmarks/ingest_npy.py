@@ -40,9 +40,11 @@ def run() -> Iterator[Line]:
         sorted_ = (perf_counter() - start) * N_FEATURES / len(part)
         done = run_child(CHILD, str(source), str(folder / "s.zarr"))
     yield Line(
-        "4 GB .npy: peak RSS", f"{done['peak_mem'] / 1e6:.0f} MB", f"at most {MEMORY}",
+        "4 GB .npy: peak RSS",
+        f"{done['peak_mem'] / 1e6:.0f} MB",
+        f"at most {MEMORY}",
         done["peak_mem"] <= 1e9,
-    )  # fmt: skip
+    )
     ratio = (copied + sorted_) / done["seconds"]
     yield Line(
         "4 GB .npy: speed against cp + argsort (extrapolated)",

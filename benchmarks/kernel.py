@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.tree import ExtraTreeClassifier
 
 from benchmarks.measure import Line, best_seconds
-from srs.tree import TreeTarget, grow
+from srs.trees import TreeTarget, grow
 
 N_SAMPLES = 1000
 

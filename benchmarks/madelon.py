@@ -78,9 +78,11 @@ def _peers(X: np.ndarray, y: np.ndarray, relevant: np.ndarray) -> Iterator[Line]
             start = perf_counter()
             if name == "BorutaPy":
                 forest = RandomForestClassifier(n_jobs=-1, max_depth=7, class_weight="balanced")
-                found = set(np.flatnonzero(
-                    BorutaPy(forest, n_estimators="auto", random_state=1).fit(wide, y).support_
-                ).tolist())  # fmt: skip
+                found = set(
+                    np.flatnonzero(
+                        BorutaPy(forest, n_estimators="auto", random_state=1).fit(wide, y).support_
+                    ).tolist()
+                )
             else:
                 fitted = RandomForestClassifier(1000, n_jobs=-1, random_state=0).fit(wide, y)
                 found = set(np.argsort(-fitted.feature_importances_)[:20].tolist())

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.io import loadmat
 
 from benchmarks.measure import reference_folder
-from srs.ingest.encode import encode_numeric
+from srs.ingest.encode.codes import encode_numeric
 
 
 def load_madelon() -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

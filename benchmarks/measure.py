@@ -73,20 +73,25 @@ def reference_folder() -> Path | None:
     return folder if (folder / "data").is_dir() else None
 
 
-def write_codes_store(path: Path, codes_of: Callable[[int, int], np.ndarray], n_features: int,
-                      y: np.ndarray) -> None:  # fmt: skip
+def write_codes_store(
+    path: Path, codes_of: Callable[[int, int], np.ndarray], n_features: int, y: np.ndarray
+) -> None:
     """A store from codes made block by block: codes_of(first, n) gives (n, n_samples)."""
     writer = StoreWriter(path, len(y), n_features, 1 << 30, overwrite=True)
-    target = Target("y", "classification", y.astype(np.int32), ("0", "1"))
+    target = Target("y", "classes", y.astype(np.int32), ("0", "1"))
     writer.describe(names=None, sample_ids=None, targets=[target])
     for first in range(0, n_features, 20_000):
         n = min(20_000, n_features - first)
         codes = codes_of(first, n)
         writer.add(np.arange(first, first + n), codes, look_at(codes, None))
     writer.finish(
-        kinds=np.zeros(n_features), n_levels=np.full(n_features, 255), labels={}, source={},
-        notices=[], srs_version="",
-    )  # fmt: skip
+        kinds=np.zeros(n_features),
+        n_levels=np.full(n_features, 255),
+        labels={},
+        source={},
+        notices=[],
+        srs_version="",
+    )
 
 
 def noisy_codes(

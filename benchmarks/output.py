@@ -42,9 +42,14 @@ def append_rows(name: str, columns: Sequence[str], rows: Iterable[dict[str, Any]
 
 
 def run_missing(
-    name: str, columns: Sequence[str], n_keys: int, tasks: Iterable[Any],
-    work: Callable[[Any], dict[str, Any]], seconds: float = float("inf"), processes: int = 2,
-) -> None:  # fmt: skip
+    name: str,
+    columns: Sequence[str],
+    n_keys: int,
+    tasks: Iterable[Any],
+    work: Callable[[Any], dict[str, Any]],
+    seconds: float = float("inf"),
+    processes: int = 2,
+) -> None:
     """Add work(task) to a CSV for each task that it lacks, until the time is over.
 
     The first n_keys columns tell tasks apart; a task is a dataclass with fields of these names.

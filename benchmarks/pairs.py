@@ -14,11 +14,11 @@ import numpy as np
 import srs
 from benchmarks.measure import Line
 from benchmarks.verdict import make_xor
-from srs.config import Settings
-from srs.context import make_context, with_resident_codes
+from srs.engine.context import make_context, with_resident_codes
+from srs.engine.kernels import ensure_compiled
+from srs.engine.loop import Run
 from srs.executors import LocalExecutor
-from srs.kernels import ensure_compiled
-from srs.run import Run
+from srs.settings import Settings
 
 SIZES = (10_000, 14_000, 20_000, 28_000, 40_000, 56_000)
 N_SAMPLES, SECONDS, THREADS = 2_000, 600.0, 2

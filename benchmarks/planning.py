@@ -7,8 +7,12 @@ from pathlib import Path
 
 from benchmarks.measure import Line, noisy_codes, run_child, temporary_folder, write_codes_store
 
-SHAPES = ((1_000, 10_000, "2GB"), (1_000, 100_000, "2GB"), (2_600, 50_000, "2GB"),
-          (1_000, 1_000_000, "512MB"))  # fmt: skip  # samples, features, memory
+SHAPES = (
+    (1_000, 10_000, "2GB"),
+    (1_000, 100_000, "2GB"),
+    (2_600, 50_000, "2GB"),
+    (1_000, 1_000_000, "512MB"),
+)  # samples, features, memory
 PLAN = """
 import json, sys, srs
 planned = srs.plan(sys.argv[1], memory=sys.argv[2])
@@ -35,7 +39,7 @@ def run() -> Iterator[Line]:
         what = f"{n_features:,} x {n_samples:,}, {done['trees']} trees (least {least})"
         # How long a list takes to settle is the data's to say: the plan gives the least.
         more = max(0, done["trees"] - least)
-        expected = planned["seconds"] + more * planned["seconds_a_tree"]
+        expected = planned["seconds"] + more * planned["seconds_per_tree"]
         ratio = done["seconds"] / expected
         yield Line(
             f"{what}: time",

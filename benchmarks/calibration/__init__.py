@@ -53,10 +53,14 @@ def work(task: Task) -> dict[str, Any]:
     found = METHODS[task.method](problem, task.run)
     n_true = int(np.isin(found, problem.relevant).sum())
     return {
-        "row": task.row, "method": task.method, "run": task.run, "n_true": n_true,
-        "n_false": len(found) - n_true, "n_relevant": len(problem.relevant),
+        "row": task.row,
+        "method": task.method,
+        "run": task.run,
+        "n_true": n_true,
+        "n_false": len(found) - n_true,
+        "n_relevant": len(problem.relevant),
         "seconds": round(perf_counter() - start, 2),
-    }  # fmt: skip
+    }
 
 
 def run_tasks(
@@ -71,7 +75,9 @@ def run_tasks(
         for method in (METHODS if row in ROWS else NULL_METHODS)
         if (method in SLOW_METHODS) == slow
     ]
-    run_missing(CSV, COLUMNS, 3, tasks, work, seconds, processes)
+    run_missing(
+        CSV, COLUMNS, n_keys=3, tasks=tasks, work=work, seconds=seconds, processes=processes
+    )
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,13 @@ def summarise() -> dict[tuple[str, str], Cell]:
             error, power = float(shares.mean() - interval.low), np.nan
         seconds = float(np.mean([float(r["seconds"]) for r in runs]))
         cells[row, method] = Cell(
-            row, method, len(runs), float(shares.mean()), float(error), power, seconds
+            row=row,
+            method=method,
+            n_runs=len(runs),
+            false_share=float(shares.mean()),
+            error=float(error),
+            power=power,
+            seconds=seconds,
         )
     return cells
 
@@ -124,10 +136,20 @@ def show() -> None:
     cells = summarise()
     print_table(
         ("row", "method", "runs", "false share", "power", "seconds"),
-        [(c.row, c.method, c.n_runs, f"{c.false_share:.3f} +- {c.error:.3f}",
-          "" if np.isnan(c.power) else f"{c.power:.3f}", f"{c.seconds:.1f}")
-         for row in ROW_NAMES for method in METHODS if (c := cells.get((row, method)))],
-    )  # fmt: skip
+        [
+            (
+                c.row,
+                c.method,
+                c.n_runs,
+                f"{c.false_share:.3f} +- {c.error:.3f}",
+                "" if np.isnan(c.power) else f"{c.power:.3f}",
+                f"{c.seconds:.1f}",
+            )
+            for row in ROW_NAMES
+            for method in METHODS
+            if (c := cells.get((row, method)))
+        ],
+    )
     for line in judge(cells):
         line.show()
 
@@ -140,9 +162,11 @@ def judge(cells: dict[tuple[str, str], Cell]) -> Iterator[Line]:
         n_selecting = round(sum(c.n_runs * c.false_share for c in nulls))
         low = binomtest(n_selecting, n_runs).proportion_ci().low
         yield Line(
-            f"{n_runs} nulls that select anything", f"{n_selecting}", f"at most {RATE:.0%}",
+            f"{n_runs} nulls that select anything",
+            f"{n_selecting}",
+            f"at most {RATE:.0%}",
             bool(low <= RATE),
-        )  # fmt: skip
+        )
     for row in ROWS:
         ours = cells.get((row, "srs"))
         if ours is None:

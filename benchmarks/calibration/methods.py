@@ -18,9 +18,9 @@ from sklearn.utils import check_random_state
 
 import srs
 from benchmarks.calibration.problems import Problem
-from srs.importance.forest import ForestSettings, criterion_of, mean_importance
-from srs.importance.matrix import open_matrix
-from srs.tree import TreeTarget
+from srs.explain.forest import ForestSettings, criterion_of, mean_importance
+from srs.explain.matrix import open_matrix
+from srs.trees import TreeTarget
 
 RATE = 0.1
 PERMUTATIONS = 50  # of the labels, for Altmann's p-values
@@ -63,9 +63,13 @@ class KernelForest(BaseEstimator):  # type: ignore[misc]
         )
         seed = int(check_random_state(self.random_state).randint(2**31))
         importance, _ = mean_importance(
-            np.ascontiguousarray(codes), np.zeros(codes.shape[1], bool), self.target, tree,
-            self.n_estimators, (seed,),
-        )  # fmt: skip
+            np.ascontiguousarray(codes),
+            np.zeros(codes.shape[1], bool),
+            target=self.target,
+            tree=tree,
+            n_trees=self.n_estimators,
+            place=(seed,),
+        )
         self.feature_importances_ = importance / max(importance.sum(), 1e-12)
         return self
 
@@ -93,8 +97,12 @@ def altmann(problem: Problem, seed: int) -> np.ndarray:
         return forest.fit(matrix.codes).feature_importances_
 
     observed = importances(np.arange(matrix.n_samples), 0)
-    null = np.stack([importances(rng.permutation(matrix.n_samples), number)
-                     for number in range(1, PERMUTATIONS + 1)])  # fmt: skip
+    null = np.stack(
+        [
+            importances(rng.permutation(matrix.n_samples), number)
+            for number in range(1, PERMUTATIONS + 1)
+        ]
+    )
     z = (observed - null.mean(0)) / np.maximum(null.std(0, ddof=1), 1e-12)
     return np.flatnonzero(false_discovery_control(norm.sf(z)) <= RATE)
 

@@ -31,9 +31,16 @@ class Problem:
 def madelon_like(rng: np.random.Generator) -> Problem:
     """Clusters on the corners of a cube of 5 dimensions, 15 combinations of these, 480 noise."""
     X, y = make_classification(
-        600, 500, n_informative=5, n_redundant=15, n_clusters_per_class=16, class_sep=1.5,
-        flip_y=0.01, shuffle=False, random_state=int(rng.integers(2**31)),
-    )  # fmt: skip
+        600,
+        500,
+        n_informative=5,
+        n_redundant=15,
+        n_clusters_per_class=16,
+        class_sep=1.5,
+        flip_y=0.01,
+        shuffle=False,
+        random_state=int(rng.integers(2**31)),
+    )
     return Problem(X, y, np.arange(20))
 
 
@@ -104,9 +111,17 @@ def _two_classes(score: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 ROWS: dict[str, Callable[[np.random.Generator], Problem]] = {
     make.__name__: make
-    for make in (madelon_like, linear, chain, clique, correlated_blocks, many_classes, imbalance,
-                 interactions)
-}  # fmt: skip
+    for make in (
+        madelon_like,
+        linear,
+        chain,
+        clique,
+        correlated_blocks,
+        many_classes,
+        imbalance,
+        interactions,
+    )
+}
 INTERACTION_ROWS = ("madelon_like", "chain", "clique", "interactions")
 
 NULL_SHAPES = ((60, 40), (200, 300), (80, 900), (300, 3_200))  # samples, features

@@ -51,9 +51,18 @@ def processes(n_workers: int, threads: int) -> Iterator[tuple[dask.DaskExecutor,
         port = probe.getsockname()[1]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     scheduler = subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port",
-         str(port), "--no-dashboard"], **quiet,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--no-dashboard",
+        ],
+        **quiet,
+    )
     workers = [
         subprocess.Popen(
             [
@@ -99,8 +108,10 @@ def run() -> Iterator[Line]:
     busy = n_rest * SLEEP_SECONDS / ((times[-1] - times[N_SLEEPERS]) * N_SLEEPERS)
     yield Line(
         f"{N_SLEEPERS} sleeping workers of {SLEEP_SECONDS:g} s tasks from there to the end",
-        f"{busy:.0%} busy", "90 %", busy >= 0.9,
-    )  # fmt: skip
+        f"{busy:.0%} busy",
+        "90 %",
+        busy >= 0.9,
+    )
 
 
 def flat(executor: dask.DaskExecutor, scheduler: psutil.Process) -> Iterator[Line]:
@@ -115,8 +126,10 @@ def flat(executor: dask.DaskExecutor, scheduler: psutil.Process) -> Iterator[Lin
     grown = (rss[-1] - rss[2]) / 1e6
     yield Line(
         f"coordinator over {N_TASKS:,} tasks: its time a task, 2nd and last tenth",
-        f"{early:.2f}, {late:.2f} ms", "flat: within 1.3", late <= 1.3 * early,
-    )  # fmt: skip
+        f"{early:.2f}, {late:.2f} ms",
+        "flat: within 1.3",
+        late <= 1.3 * early,
+    )
     yield Line(
         "scheduler's memory from the 2nd to the last tenth", f"{grown:+.0f} MB", "20 MB", grown < 20
     )
@@ -136,6 +149,8 @@ def cost(executor: dask.DaskExecutor, scheduler: psutil.Process, n: int = 2_000)
     )
     n_workers = int(0.9 * SLEEP_SECONDS / slower)
     yield Line(
-        "workers of 5 s tasks that this keeps 90 % busy", f"{n_workers:,}", "1,000",
+        "workers of 5 s tasks that this keeps 90 % busy",
+        f"{n_workers:,}",
+        "1,000",
         n_workers >= 1_000,
-    )  # fmt: skip
+    )

@@ -12,10 +12,10 @@ import numpy as np
 
 import srs
 from benchmarks.measure import Line
-from srs.config import Settings
-from srs.context import make_context, with_resident_codes
+from srs.engine.context import make_context, with_resident_codes
+from srs.engine.loop import Run
 from srs.executors import LocalExecutor
-from srs.run import Run
+from srs.settings import Settings
 from srs.store import FeatureStore
 
 N_FEATURES, N_SAMPLES, N_SEEDS, MOST_TREES, PAPER_TREES = 5_000, 1_000, 5, 1_500, 4_000
@@ -43,16 +43,21 @@ def run() -> Iterator[Line]:
         stores = [make_planted(seed) for seed in range(N_SEEDS)]
     medians = {}
     for name, settings in {
-        "1": {"round_size": 1}, "16": {"round_size": 16}, "64": {"round_size": 64}, "a pass": {},
+        "1": {"round_size": 1},
+        "16": {"round_size": 16},
+        "64": {"round_size": 64},
+        "a pass": {},
         "the paper's loop": {"mode": "paper"},
-    }.items():  # fmt: skip
+    }.items():
         found = [trees_to_found(store, seed, settings) for seed, store in enumerate(stores)]
         medians[name] = float(np.median([np.inf if f is None else f for f in found]))
         yield Line(f"trees to 4 of 4, rounds of {name}", f"median {medians[name]:g} of {found}")
     yield Line(
-        "a pass against the best round_size", f"{medians['a pass'] / min(medians.values()):.2f}",
-        "1.5", medians["a pass"] <= 1.5 * min(medians.values()),
-    )  # fmt: skip
+        "a pass against the best round_size",
+        f"{medians['a pass'] / min(medians.values()):.2f}",
+        "1.5",
+        medians["a pass"] <= 1.5 * min(medians.values()),
+    )
 
 
 def make_planted(seed: int) -> FeatureStore:

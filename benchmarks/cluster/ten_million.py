@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Line, noisy_codes, run_child, temporary_folder, write_codes_store
-from srs.memory import DASK_MEM, INTERPRETER_MEM
+from srs.engine.memory import DASK_MEM
+from srs.memory import INTERPRETER_MEM
 
 N_FEATURES, N_SAMPLES, MEMORY = 10_000_000, 500, "1GB"
 
@@ -20,18 +21,23 @@ def run() -> Iterator[Line]:
     peak, projected = workers["peak_mem"] / 1e6, workers["projected_mem"] / 1e6
     yield Line(
         "10,000,000 x 500: largest peak of a worker (projected)",
-        f"{peak:.0f} MB ({projected:.0f} MB)", "1,000 MB", peak <= 1_000,
-    )  # fmt: skip
+        f"{peak:.0f} MB ({projected:.0f} MB)",
+        "1,000 MB",
+        peak <= 1_000,
+    )
     most = (INTERPRETER_MEM + DASK_MEM + 64 * N_FEATURES) / 1e6
     yield Line(
         "its coordinator (projected)",
         f"{measured['peak_mem'] / 1e6:.0f} MB ({measured['projected_mem'] / 1e6:.0f} MB)",
-        f"{most:.0f} MB: 64 bytes a feature", measured["peak_mem"] / 1e6 <= most,
-    )  # fmt: skip
+        f"{most:.0f} MB: 64 bytes a feature",
+        measured["peak_mem"] / 1e6 <= most,
+    )
     yield Line(
         "time per feature and pass against p = 100,000",
-        f"{large * 1e6:.1f} us, {large / small:.2f}", "1.5", large <= 1.5 * small,
-    )  # fmt: skip
+        f"{large * 1e6:.1f} us, {large / small:.2f}",
+        "1.5",
+        large <= 1.5 * small,
+    )
 
 
 def a_pass(folder: Path, n_features: int, n_passes: int) -> tuple[float, dict[str, Any]]:

@@ -18,16 +18,18 @@ def run() -> Iterator[Line]:
         write_codes_store(folder / "s.zarr", codes_of, N_FEATURES, y)
         local, remote = 0.0, 0.0
         for _ in range(REPEATS):  # by turns: other work on the machine meets both
-            local = max(local, trees_a_second(folder / "s.zarr", threads=2))
-            remote = max(remote, trees_a_second(folder / "s.zarr", executor=2))
+            local = max(local, trees_per_second(folder / "s.zarr", threads=2))
+            remote = max(remote, trees_per_second(folder / "s.zarr", executor=2))
     yield Line("2 local threads", f"{local:.1f} trees/s")
     yield Line(
-        "2 workers of one thread", f"{remote:.1f} trees/s, {remote / local:.0%}", "85 %",
+        "2 workers of one thread",
+        f"{remote:.1f} trees/s, {remote / local:.0%}",
+        "85 %",
         remote >= 0.85 * local,
-    )  # fmt: skip
+    )
 
 
-def trees_a_second(store: Path, **where: Any) -> float:
+def trees_per_second(store: Path, **where: Any) -> float:
     """From the end of the first round on: starting and compiling are not throughput."""
     seen: list[tuple[int, float]] = []
 

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from benchmarks.explain.data import primary_tumor
 from benchmarks.measure import Line
-from srs.importance import context
+from srs.explain.analyses import context
 
 
 def run() -> Iterator[Line]:
@@ -20,10 +20,14 @@ def run() -> Iterator[Line]:
     names = ", ".join(significant["feature"])
     yield Line(
         "context: primary tumor, 1,000 trees x 1,000 permutations",
-        f"{seconds:.1f} s", "under 60 s", seconds < 60,
-    )  # fmt: skip
+        f"{seconds:.1f} s",
+        "under 60 s",
+        seconds < 60,
+    )
     expected = ["histologic-type", "neck", "peritoneum", "abdominal"]
     yield Line(
-        "context: features that depend on sex (Table 4)", names, ", ".join(expected),
+        "context: features that depend on sex (Table 4)",
+        names,
+        ", ".join(expected),
         significant["feature"].tolist() == expected,
-    )  # fmt: skip
+    )

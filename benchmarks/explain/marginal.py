@@ -11,8 +11,8 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from benchmarks.explain.data import brca
 from benchmarks.measure import Line
-from srs.importance import mci, umfi
-from srs.importance.independence import transport
+from srs.explain.analyses import mci, umfi
+from srs.explain.independence import transport
 
 N_TREES = 100
 PEER_GENES = 10  # extrapolated to 50
@@ -31,8 +31,9 @@ def run() -> Iterator[Line]:
         yield Line(
             f"marginal: UMFI on BRCA against {kind.__name__}",
             f"{ours:.1f} s against {theirs:.1f} s: {theirs / ours:.1f} x",
-            "at least 5 x" if is_bar else "", theirs / ours >= 5 if is_bar else None,
-        )  # fmt: skip
+            "at least 5 x" if is_bar else "",
+            theirs / ours >= 5 if is_bar else None,
+        )
     for method in ("linear", "transport"):
         found = umfi(X, y, method=method) if method == "linear" else once
         frame = found.frame.sort_values("value", ascending=False)

@@ -18,13 +18,16 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from benchmarks.explain.data import dream4
 from benchmarks.measure import Line
-from srs.importance import link_matrix, network, open_matrix
+from srs.explain.analyses import link_matrix, network, open_matrix
 
 N_TREES, N_SEEDS = 1000, 3
 PEER_TREES, PEER_GROUPS = 200, 20
 N_TIMED = 20  # targets
-KINDS = {"as it comes": {}, "full trees": {"max_depth": None},
-         "the peer's trees": {"max_depth": None, "best_cuts": 1.0}}  # fmt: skip
+KINDS = {
+    "as it comes": {},
+    "full trees": {"max_depth": None},
+    "the peer's trees": {"max_depth": None, "best_cuts": 1.0},
+}
 PUBLISHED = {1: (0.745, 0.154), 2: (0.733, 0.155), 3: (0.775, 0.231)}
 
 
@@ -50,8 +53,9 @@ def run(numbers: tuple[int, ...] = (1, 2, 3)) -> Iterator[Line]:
             f"network {number}: AUPR of RandomForestRegressor, our difference in errors of it",
             f"{peer:.4f} ({error:.4f}); {aupr - peer:+.4f}, "
             f"{(aupr - peer) / np.hypot(error, spread / np.sqrt(N_SEEDS)):+.1f}",
-            "not lower", aupr >= peer,
-        )  # fmt: skip
+            "not lower",
+            aupr >= peer,
+        )
 
 
 def _links(X: np.ndarray, seed: int, **options: int | None) -> np.ndarray:
@@ -75,8 +79,9 @@ def _speed(number: int, X: np.ndarray) -> Iterator[Line]:
         yield Line(
             f"network {number}: {kind}, against RandomForestRegressor",
             f"{seconds:.1f} s against {theirs:.1f} s: {theirs / seconds:.1f} x",
-            "at least 5 x", theirs / seconds >= 5,
-        )  # fmt: skip
+            "at least 5 x",
+            theirs / seconds >= 5,
+        )
 
 
 def _peer(X: np.ndarray, truth: np.ndarray) -> tuple[float, float]:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from benchmarks.measure import Line
-from srs.importance import link_matrix, network
+from srs.explain.analyses import link_matrix, network
 
 N_NETWORKS, N_TREES = 3, 200
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from benchmarks.explain.data import golub
 from benchmarks.measure import Line
-from srs.importance import vote_shift
+from srs.explain.analyses import vote_shift
 
 N_TREES, PEER_TREES, PEER_FEATURES = 10_000, 40, 50
 N_SPLITS = 5  # the slides have 200
@@ -28,8 +28,9 @@ def run() -> Iterator[Line]:
     yield Line(
         f"vote shift: golub, {N_TREES:,} trees, against scikit-learn (extrapolated)",
         f"{ours:.1f} s against {theirs:,.0f} s: {theirs / ours:,.0f} x",
-        "at least 20 x", theirs / ours >= 20,
-    )  # fmt: skip
+        "at least 20 x",
+        theirs / ours >= 20,
+    )
     yield from _resampled(X, y)
 
 

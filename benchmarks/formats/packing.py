@@ -39,9 +39,11 @@ def run() -> Iterator[Line]:
             run_child(WRITE, str(folder / "x.npy"), str(folder / f"s{bits}.zarr"), bits)
         sizes = {bits: _size(folder / f"s{bits}.zarr" / "codes") for bits in ("2", "8")}
         yield Line(
-            "size of codes, bytes against 2 bits", f"{sizes['8'] / sizes['2']:.2f} x smaller",
-            "at least 3.5 x", sizes["8"] >= 3.5 * sizes["2"],
-        )  # fmt: skip
+            "size of codes, bytes against 2 bits",
+            f"{sizes['8'] / sizes['2']:.2f} x smaller",
+            "at least 3.5 x",
+            sizes["8"] >= 3.5 * sizes["2"],
+        )
         for memory, what in ((MEMORY, "read in each pass"), ("1GB", "kept in memory")):
             best = {"2": np.inf, "8": np.inf}
             for _ in range(REPEATS):
@@ -51,8 +53,9 @@ def run() -> Iterator[Line]:
             yield Line(
                 f"select, {what}: 2 bits against bytes",
                 f"CPU {best['2']:.2f} s against {best['8']:.2f} s: {best['2'] / best['8']:.2f}",
-                "not slower (1.05)", best["2"] <= 1.05 * best["8"],
-            )  # fmt: skip
+                "not slower (1.05)",
+                best["2"] <= 1.05 * best["8"],
+            )
 
 
 def _size(folder: Path) -> int:

@@ -69,24 +69,36 @@ def write_csr(path: Path) -> None:
 FORMATS: dict[str, tuple[str, Callable[[Path], Any], Callable[[Path], Any]]] = {
     "h5ad": ("x.h5ad", lambda p: files.write_anndata(p, files.dense(50_000)), read_anndata),
     "h5ad-csr": ("sparse.h5ad", write_csr, read_anndata),
-    "anndata-zarr": ("cells.zarr", lambda p: files.write_anndata(p, files.dense(50_000)),
-                     read_anndata),
-    "vcf-zarr": ("calls.vcz", lambda p: files.write_vcf_zarr(p, 60_000, 1000),
-                 lambda p: zarr.open_group(p, mode="r")["call_genotype"][:]),
+    "anndata-zarr": (
+        "cells.zarr",
+        lambda p: files.write_anndata(p, files.dense(50_000)),
+        read_anndata,
+    ),
+    "vcf-zarr": (
+        "calls.vcz",
+        lambda p: files.write_vcf_zarr(p, 60_000, 1000),
+        lambda p: zarr.open_group(p, mode="r")["call_genotype"][:],
+    ),
     "bed": ("x.bed", lambda p: files.write_bed(p, 100_000, 2000), read_bed),
     "hdf5": ("x.h5", lambda p: files.write_hdf5(p, 50_000), read_hdf5),
     "hdf5-gzip": ("gzip.h5", lambda p: files.write_hdf5(p, 10_000, compression="gzip"), read_hdf5),
     "mat": ("x.mat", files.write_mat, scipy.io.loadmat),
     "parquet": ("x.parquet", lambda p: pq.write_table(files.make_table(8000), p), pq.read_table),
-    "feather": ("x.feather", lambda p: pyarrow.feather.write_feather(files.make_table(50_000), p),
-                lambda p: pyarrow.feather.read_table(p, memory_map=False)),
+    "feather": (
+        "x.feather",
+        lambda p: pyarrow.feather.write_feather(files.make_table(50_000), p),
+        lambda p: pyarrow.feather.read_table(p, memory_map=False),
+    ),
     "csv.gz": ("x.csv.gz", lambda p: files.write_csv_gz(p, 50_000, 40), read_csv),
     "npz": ("x.npz", lambda p: sparse.save_npz(p, files.counts(50_000)), sparse.load_npz),
-    "libsvm": ("x.libsvm", lambda p: dump_svmlight_file(
-        files.counts(5000), np.arange(1000) % 2, str(p)), lambda p: load_svmlight_file(str(p))),
+    "libsvm": (
+        "x.libsvm",
+        lambda p: dump_svmlight_file(files.counts(5000), np.arange(1000) % 2, str(p)),
+        lambda p: load_svmlight_file(str(p)),
+    ),
     "arff": ("x.arff", lambda p: files.write_arff(p, 2000, 300), scipy.io.arff.loadarff),
     "nifti": ("x.nii.gz", files.write_nifti, read_nifti),
-}  # fmt: skip
+}
 
 
 def run(names: list[str] | None = None) -> Iterator[Line]:

@@ -40,15 +40,17 @@ def run(
         yield _memory(f"{size}: ingest, {done['seconds']:.0f} s", done["peak_mem"])
         tested = rank_by_tests(source)
         done = run_child(SELECT, str(store), str(max_seconds))
-    yield _memory(f"{size}: select, {done['seconds']:.0f} s, {done['n_trees']} trees",
-                  done["peak_mem"])  # fmt: skip
+    yield _memory(
+        f"{size}: select, {done['seconds']:.0f} s, {done['n_trees']} trees", done["peak_mem"]
+    )
     causal = {f"causal{i}" for i in range(CAUSAL)}
     found = set(done["relevant"])
     yield Line(
         "causal variants found at a false discovery rate of 0.1",
         f"{len(found & causal)} of {CAUSAL}, {len(found - causal)} others",
-        f"{CAUSAL} of {CAUSAL}", found >= causal,
-    )  # fmt: skip
+        f"{CAUSAL} of {CAUSAL}",
+        found >= causal,
+    )
     yield Line("  not found", ", ".join(sorted(causal - found)) or "none")
     yield Line("  ended because", done["stop"])
     hits = [f"causal{i}" for i in range(CAUSAL) if tested.relevant[i]]

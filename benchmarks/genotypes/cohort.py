@@ -29,11 +29,12 @@ def write_cohort(path: Path, n_samples: int, n_variants: int, seed: int = 0) -> 
     names = np.array([f"rs{i}" for i in range(n_variants)], dtype=object)
     names[places] = [f"causal{i}" for i in range(CAUSAL)]
     properties = {
-        "iid": [f"i{i}" for i in range(n_samples)], "sid": names.tolist(),
+        "iid": [f"i{i}" for i in range(n_samples)],
+        "sid": names.tolist(),
         "pheno": np.where(case, "2", "1").tolist(),
         "chromosome": (1 + np.arange(n_variants) * 22 // n_variants).astype(str).tolist(),
         "bp_position": np.arange(n_variants),
-    }  # fmt: skip
+    }
     block = dosages(n_samples, seed)
     at = dict(zip(places.tolist(), range(CAUSAL), strict=True))
     with create_bed(path, iid_count=n_samples, sid_count=n_variants, properties=properties) as bed:

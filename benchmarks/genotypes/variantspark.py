@@ -30,8 +30,24 @@ from benchmarks.genotypes.cohort import CAUSAL, write_cohort
 from benchmarks.measure import Line, run_child, temporary_folder
 
 STANDARD_TREES, BATCH = 1000, 100
-OPTIONS = ("-rbs", str(BATCH), "-rmtf", "0.1", "-rmd", "15", "-rmns", "50", "-ro", "-v", "-sp", "4",
-           "-sr", "1", "-on", "50")  # fmt: skip
+OPTIONS = (
+    "-rbs",
+    str(BATCH),
+    "-rmtf",
+    "0.1",
+    "-rmd",
+    "15",
+    "-rmns",
+    "50",
+    "-ro",
+    "-v",
+    "-sp",
+    "4",
+    "-sr",
+    "1",
+    "-on",
+    "50",
+)
 GENOTYPES = np.array([b"\t0/0", b"\t0/1", b"\t1/1", b"\t./."])
 
 
@@ -78,12 +94,33 @@ def grow(vcf: Path, n_trees: int) -> Grown:
     submit, jar = (os.environ[name] for name in ("SPARK_SUBMIT", "VARIANTSPARK_JAR"))
     out = vcf.with_suffix(".importance")
     command = (
-        submit, "--master", "local[2]", "--driver-memory", "16g", "--driver-java-options",
-        "-XX:+UseParallelGC", "--conf", "spark.ui.enabled=false", "--class",
-        "au.csiro.variantspark.cli.VariantSparkApp", jar, "importance", "-if", str(vcf),
-        "-it", "vcf", "-ff", str(vcf.with_suffix(".csv")), "-fc", "case", "-rn", str(n_trees),
-        *OPTIONS, "-of", str(out),
-    )  # fmt: skip
+        submit,
+        "--master",
+        "local[2]",
+        "--driver-memory",
+        "16g",
+        "--driver-java-options",
+        "-XX:+UseParallelGC",
+        "--conf",
+        "spark.ui.enabled=false",
+        "--class",
+        "au.csiro.variantspark.cli.VariantSparkApp",
+        jar,
+        "importance",
+        "-if",
+        str(vcf),
+        "-it",
+        "vcf",
+        "-ff",
+        str(vcf.with_suffix(".csv")),
+        "-fc",
+        "case",
+        "-rn",
+        str(n_trees),
+        *OPTIONS,
+        "-of",
+        str(out),
+    )
     log = subprocess.run(
         command, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ).stdout
@@ -100,10 +137,11 @@ def grow(vcf: Path, n_trees: int) -> Grown:
         names = {(f[0], int(f[3]) + 1): f[1] for f in fields}
     found = (place.fullmatch(line) for line in out.read_text().split()[1:])
     return Grown(
-        seconds(r"total: \d+, took: ([\d.]+)"), seconds(r"oob accuracy: [\d.]+, took: ([\d.]+)"),
+        seconds(r"total: \d+, took: ([\d.]+)"),
+        seconds(r"oob accuracy: [\d.]+, took: ([\d.]+)"),
         tuple(int(ms) / 1000 for ms in batches),
         tuple(names[one[1], int(one[2])] for one in found if one),
-    )  # fmt: skip
+    )
 
 
 def run(n_samples: int, n_variants: int, n_trees: int = 300) -> Iterator[Line]:

@@ -2,7 +2,7 @@
 
     python -m benchmarks.paper.asymptotic
 
-Forests are of totally randomised trees (one column tried a node) from the kernel of `srs.tree`, on
+Forests are of totally randomised trees (one column tried a node) from the kernel of `srs.trees`, on
 all rows of the problem. Their mean importance must come near the exact value as trees are added.
 
 Example 5.1 is printed as 0.296, 0.296, 0.408 for a copy with chance 0.8. Equation 5.2 of the thesis
@@ -29,7 +29,7 @@ from benchmarks.output import (
     save_figure,
 )
 from srs.theory import asymptotic_binary_importances, asymptotic_importances
-from srs.tree import TreeSettings, TreeTarget, grow
+from srs.trees import TreeSettings, TreeTarget, grow
 
 NAME = "paper/asymptotic"
 N_TREES = 10_000
@@ -58,22 +58,41 @@ def problems(tables: dict[str, Any]) -> list[Problem]:
     # Y = X1 xor X2; X3 is Y with chance 0.8 and a coin otherwise: right in 9 rows of 10.
     rows = [
         (a, b, c)
-        for a in (0, 1) for b in (0, 1) for c in (0, 1)
+        for a in (0, 1)
+        for b in (0, 1)
+        for c in (0, 1)
         for _ in range(9 if c == a ^ b else 1)
-    ]  # fmt: skip
+    ]
     noisy = np.array(rows)
     target = noisy[:, 0] ^ noisy[:, 1]
     ordered, classes = np.array([[0, 0], [1, 1], [2, 1]]), np.array([0, 1, 1])
     example = tables["mdi_example_5_1"]["exact_asymptotic"]
     return [
-        Problem("Table 5.1", digits, y, np.array(tables["mdi_digits_per_degree"]["sums"]),
-                asymptotic_importances(digits, y), 0.000051),
-        Problem("Example 5.1", noisy, target, np.array([example[f"X{i}"] for i in (1, 2, 3)]),
-                asymptotic_importances(noisy, target), None),
-        Problem("Example 5.2, binary", ordered, classes,
-                np.array(tables["mdi_example_5_2"]["binary_ordered_K1"]),
-                asymptotic_binary_importances(ordered, classes), 0.002),
-    ]  # fmt: skip
+        Problem(
+            name="Table 5.1",
+            X=digits,
+            y=y,
+            printed=np.array(tables["mdi_digits_per_degree"]["sums"]),
+            exact=asymptotic_importances(digits, y),
+            slack=0.000051,
+        ),
+        Problem(
+            name="Example 5.1",
+            X=noisy,
+            y=target,
+            printed=np.array([example[f"X{i}"] for i in (1, 2, 3)]),
+            exact=asymptotic_importances(noisy, target),
+            slack=None,
+        ),
+        Problem(
+            name="Example 5.2, binary",
+            X=ordered,
+            y=classes,
+            printed=np.array(tables["mdi_example_5_2"]["binary_ordered_K1"]),
+            exact=asymptotic_binary_importances(ordered, classes),
+            slack=0.002,
+        ),
+    ]
 
 
 def forest(problem: Problem, n_trees: int, seed: int = 0) -> np.ndarray:
@@ -104,14 +123,17 @@ def run() -> Iterator[Line]:
         worst = float(np.max(np.abs(trees.mean(axis=0) - problem.exact) / (error + 1e-12)))
         differs = float(np.abs(problem.exact - problem.printed).max())
         yield Line(
-            f"{problem.name}: exact against print", f"largest difference {differs:.5f}",
+            f"{problem.name}: exact against print",
+            f"largest difference {differs:.5f}",
             "none: see the docstring" if problem.slack is None else f"at most {problem.slack:g}",
             None if problem.slack is None else differs <= problem.slack,
-        )  # fmt: skip
+        )
         yield Line(
-            f"{problem.name}: {N_TREES} trees against exact", f"{worst:.1f} standard errors",
-            "at most 4", worst <= 4,
-        )  # fmt: skip
+            f"{problem.name}: {N_TREES} trees against exact",
+            f"{worst:.1f} standard errors",
+            "at most 4",
+            worst <= 4,
+        )
     save_figure(figure, NAME)
 
 
@@ -122,12 +144,22 @@ def _degrees(table: dict[str, Any]) -> Line:
     print("  Table 5.1: importance by number k of features tested before, exact (printed)")
     print_table(
         ("", *(f"k = {k}" for k in range(7)), "sum"),
-        [(f"X{m + 1}", *(f"{e:.3f} ({p:.3f})" for e, p in zip(exact[m], printed[m], strict=True)),
-          f"{exact[m].sum():.4f} ({table['sums'][m]:.4f})") for m in range(7)],
-    )  # fmt: skip
+        [
+            (
+                f"X{m + 1}",
+                *(f"{e:.3f} ({p:.3f})" for e, p in zip(exact[m], printed[m], strict=True)),
+                f"{exact[m].sum():.4f} ({table['sums'][m]:.4f})",
+            )
+            for m in range(7)
+        ],
+    )
     differs = float(np.abs(exact - printed).max())
-    return Line("Table 5.1 by degree: exact against print", f"largest difference {differs:.5f}",
-                "half of the last digit", differs <= 0.00051)  # fmt: skip
+    return Line(
+        "Table 5.1 by degree: exact against print",
+        f"largest difference {differs:.5f}",
+        "half of the last digit",
+        differs <= 0.00051,
+    )
 
 
 def _write(problem: Problem, trees: np.ndarray) -> None:
@@ -135,17 +167,30 @@ def _write(problem: Problem, trees: np.ndarray) -> None:
     for size in SIZES:
         mean, error = trees[:size].mean(axis=0), trees[:size].std(axis=0, ddof=1) / np.sqrt(size)
         for m in range(problem.X.shape[1]):
-            values = (problem.name, f"X{m + 1}", problem.printed[m], problem.exact[m], size,
-                      mean[m], error[m])  # fmt: skip
+            values = (
+                problem.name,
+                f"X{m + 1}",
+                problem.printed[m],
+                problem.exact[m],
+                size,
+                mean[m],
+                error[m],
+            )
             rows.append(dict(zip(COLUMNS, values, strict=True)))
     append_rows(f"{NAME}.csv", COLUMNS, rows)
     print(f"  {problem.name}: mean importance of forests")
     print_table(
         ("", "printed", "exact", *(f"{size} trees" for size in SIZES)),
-        [(f"X{m + 1}", f"{problem.printed[m]:.4f}", f"{problem.exact[m]:.4f}",
-          *(f"{trees[:size, m].mean():.4f}" for size in SIZES))
-         for m in range(problem.X.shape[1])],
-    )  # fmt: skip
+        [
+            (
+                f"X{m + 1}",
+                f"{problem.printed[m]:.4f}",
+                f"{problem.exact[m]:.4f}",
+                *(f"{trees[:size, m].mean():.4f}" for size in SIZES),
+            )
+            for m in range(problem.X.shape[1])
+        ],
+    )
 
 
 def _draw(axis: Any, problem: Problem, trees: np.ndarray) -> None:

@@ -43,9 +43,16 @@ def make_madelon_like(
     features, 15 mixtures, 16 clusters a class); the other features are normal noise.
     """
     X, y = make_classification(
-        n_samples, 20, n_informative=n_informative, n_redundant=20 - n_informative,
-        n_clusters_per_class=16, class_sep=2.0, flip_y=0.01, shuffle=False, random_state=seed,
-    )  # fmt: skip
+        n_samples,
+        20,
+        n_informative=n_informative,
+        n_redundant=20 - n_informative,
+        n_clusters_per_class=16,
+        class_sep=2.0,
+        flip_y=0.01,
+        shuffle=False,
+        random_state=seed,
+    )
     wide = np.random.default_rng(seed).standard_normal((n_samples, n_features), np.float32)
     wide[:, :20] = X
     return wide, y, np.arange(20)

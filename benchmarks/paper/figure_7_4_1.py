@@ -38,11 +38,11 @@ from benchmarks.output import (
     save_figure,
 )
 from benchmarks.paper.data import make_madelon_like
-from srs.config import Settings
-from srs.context import make_context, with_resident_codes
+from srs.engine.context import make_context, with_resident_codes
+from srs.engine.kernels import ensure_compiled
+from srs.engine.loop import Run
 from srs.executors import LocalExecutor
-from srs.kernels import ensure_compiled
-from srs.run import Run
+from srs.settings import Settings
 from srs.store import FeatureStore
 
 NAME = "paper/figure_7_4_1"
@@ -103,9 +103,12 @@ def work(task: Task) -> list[dict[str, Any]]:
     """The rows of one run: one for each change of the relevant set, and one for the end."""
     store, truth = _data(*astuple(task)[:4])
     settings = Settings(
-        mode=task.mode, seed=task.seed, carry_fraction=task.alpha, max_trees=task.max_trees,
+        mode=task.mode,
+        seed=task.seed,
+        carry_fraction=task.alpha,
+        max_trees=task.max_trees,
         subspace_size=None if task.q == OWN else task.q,
-    )  # fmt: skip
+    )
     context = make_context(store, settings)
     ensure_compiled()
     run = TracedRun(with_resident_codes(context, 1), LocalExecutor(1))
@@ -160,20 +163,48 @@ def show(curves: dict[Task, np.ndarray]) -> None:
         return f"{row[3]:.2f}"
 
     print_table(
-        ("q", "method", "seed", "trees", "F1 at 1/4", "F1 at 1/2", "F1 at end", "true", "false",
-         "trees to best F1", "seconds"),
-        [(task.q or "own", task.label, task.seed, int(c[-1, 0]),
-          *(at(c, share, task.max_trees) for share in (0.25, 0.5, 1.0)), int(c[-1, 1]),
-          int(c[-1, 2]), int(c[c[:, 3].argmax(), 0]), f"{c[-1, 4]:.0f}")
-         for task, c in sorted(curves.items(), key=lambda item: (-item[0].q, item[0].mode,
-                               item[0].alpha, item[0].seed))],
-    )  # fmt: skip
+        (
+            "q",
+            "method",
+            "seed",
+            "trees",
+            "F1 at 1/4",
+            "F1 at 1/2",
+            "F1 at end",
+            "true",
+            "false",
+            "trees to best F1",
+            "seconds",
+        ),
+        [
+            (
+                task.q or "own",
+                task.label,
+                task.seed,
+                int(c[-1, 0]),
+                *(at(c, share, task.max_trees) for share in (0.25, 0.5, 1.0)),
+                int(c[-1, 1]),
+                int(c[-1, 2]),
+                int(c[c[:, 3].argmax(), 0]),
+                f"{c[-1, 4]:.0f}",
+            )
+            for task, c in sorted(
+                curves.items(),
+                key=lambda item: (-item[0].q, item[0].mode, item[0].alpha, item[0].seed),
+            )
+        ],
+    )
 
 
 def draw(curves: dict[Task, np.ndarray], name: str) -> None:
     figure, axes = new_figure(2, 5.4, 3.8)
-    labels = ("paper, alpha = 0", "paper, alpha = 0.5", "paper, alpha = 1",
-              "default, same q", "default, its own q")  # fmt: skip
+    labels = (
+        "paper, alpha = 0",
+        "paper, alpha = 0.5",
+        "paper, alpha = 1",
+        "default, same q",
+        "default, its own q",
+    )
     n_features = next(iter(curves)).n_features
     for axis, share in zip(axes, SHARES, strict=True):
         q = round(share * n_features)
@@ -185,13 +216,30 @@ def draw(curves: dict[Task, np.ndarray], name: str) -> None:
             trees = np.unique(np.r_[0.0, end, *(c[:, 0] for c in mine)])
             trees = trees[trees <= end]
             scores = [c[np.searchsorted(c[:, 0], trees, side="right") - 1, 3] for c in mine]
-            axis.step(trees, np.mean(scores, axis=0), where="post", color=f"C{number}", label=label,
-                      linestyle="--" if label == labels[2] else "-")  # fmt: skip
+            axis.step(
+                trees,
+                np.mean(scores, axis=0),
+                where="post",
+                color=f"C{number}",
+                label=label,
+                linestyle="--" if label == labels[2] else "-",
+            )
             if len(scores) > 1:
-                axis.fill_between(trees, np.min(scores, axis=0), np.max(scores, axis=0),
-                                  step="post", alpha=0.15, color=f"C{number}")  # fmt: skip
-        axis.set(xlabel="iterations (trees)", ylabel="F1", ylim=(-0.02, 1.02), xlim=(0, end),
-                 title=f"q = {q} of {n_features}")  # fmt: skip
+                axis.fill_between(
+                    trees,
+                    np.min(scores, axis=0),
+                    np.max(scores, axis=0),
+                    step="post",
+                    alpha=0.15,
+                    color=f"C{number}",
+                )
+        axis.set(
+            xlabel="iterations (trees)",
+            ylabel="F1",
+            ylim=(-0.02, 1.02),
+            xlim=(0, end),
+            title=f"q = {q} of {n_features}",
+        )
         axis.legend(fontsize=7, loc="lower right")
     save_figure(figure, name)
 

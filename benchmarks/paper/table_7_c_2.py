@@ -9,7 +9,6 @@ Runs are saved as they end; runs that are in the CSV already are not run again.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -19,7 +18,7 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 import srs
-from benchmarks.measure import Line, reference_folder
+from benchmarks.measure import Line
 from benchmarks.output import (
     new_figure,
     print_table,
@@ -29,8 +28,8 @@ from benchmarks.output import (
     save_figure,
 )
 from benchmarks.paper.data import load
-from srs.config import Settings
-from srs.context import make_context
+from srs.engine.context import make_context
+from srs.settings import Settings
 
 NAME = "paper/table_7_c_2"
 COLUMNS = ("data", "n_rows", "method", "split", "accuracy", "n_relevant", "seconds")
@@ -68,18 +67,28 @@ def work(task: Task) -> dict[str, Any]:
     else:
         accuracy, n_relevant = _forest_accuracy(task, name, *values), -1
     return {
-        "data": task.data, "n_rows": task.n_rows, "method": task.method, "split": task.split,
-        "accuracy": round(accuracy, 6), "n_relevant": n_relevant,
+        "data": task.data,
+        "n_rows": task.n_rows,
+        "method": task.method,
+        "split": task.split,
+        "accuracy": round(accuracy, 6),
+        "n_relevant": n_relevant,
         "seconds": round(perf_counter() - start, 1),
-    }  # fmt: skip
+    }
 
 
 def _srs_accuracy(task: Task, share: float, alpha: float) -> tuple[float, int]:
     X, _, store = load(task.data, task.n_rows)
     result = srs.select(
-        store, mode="paper", subspace_size=round(share * X.shape[1]), carry_fraction=alpha,
-        max_trees=ITERATIONS, holdout=0.5, seed=task.split, threads=1,
-    )  # fmt: skip
+        store,
+        mode="paper",
+        subspace_size=round(share * X.shape[1]),
+        carry_fraction=alpha,
+        max_trees=ITERATIONS,
+        holdout=0.5,
+        seed=task.split,
+        threads=1,
+    )
     predicted = result.prediction
     assert predicted is not None
     return float((predicted.truth == predicted.prediction).mean()), len(result.relevant_ids)
@@ -97,7 +106,15 @@ def _forest_accuracy(task: Task, name: str, share: float) -> float:
 
 def run_tasks(tasks: Sequence[Task], seconds: float = float("inf"), processes: int = 2) -> None:
     """Run what the CSV lacks, until the time is over."""
-    run_missing(f"{NAME}.csv", COLUMNS, 4, tasks, work, seconds, processes)
+    run_missing(
+        f"{NAME}.csv",
+        COLUMNS,
+        n_keys=4,
+        tasks=tasks,
+        work=work,
+        seconds=seconds,
+        processes=processes,
+    )
 
 
 @dataclass(frozen=True)
@@ -116,9 +133,11 @@ class Cell:
 
 
 def summarise() -> list[Cell]:
-    folder = reference_folder()
-    assert folder is not None
-    printed = json.loads((folder / "reference" / "tables.json").read_text())["srs_accuracy"]
+    """All that was measured; the values that the thesis prints are in a CSV beside it."""
+    printed = {
+        (row["data"], row["method"]): float(row["accuracy"])
+        for row in read_rows(f"{NAME}_printed.csv")
+    }
     methods = (*SRS_METHODS, *FORESTS)
     groups: dict[tuple[str, int, str], list[dict[str, str]]] = {}
     for row in read_rows(f"{NAME}.csv"):
@@ -127,22 +146,52 @@ def summarise() -> list[Cell]:
     for (data, n_rows, method), rows in groups.items():
         of = {c: np.array([float(row[c]) for row in rows]) for c in COLUMNS[4:]}
         error = of["accuracy"].std(ddof=1) / np.sqrt(len(rows)) if len(rows) > 1 else np.nan
-        cells.append(Cell(
-            data, n_rows, method, len(rows), of["accuracy"].mean(), error,
-            of["n_relevant"].mean(), printed[data][methods.index(method)], of["seconds"].mean(),
-        ))  # fmt: skip
+        cells.append(
+            Cell(
+                data=data,
+                n_rows=n_rows,
+                method=method,
+                n_splits=len(rows),
+                mean=of["accuracy"].mean(),
+                error=error,
+                n_relevant=of["n_relevant"].mean(),
+                printed=printed[data, method],
+                seconds=of["seconds"].mean(),
+            )
+        )
     return sorted(cells, key=lambda c: (c.data, c.n_rows, methods.index(c.method)))
 
 
 def show(cells: Sequence[Cell]) -> None:
     print_table(
-        ("data", "rows", "method", "splits", "accuracy", "error", "printed", "difference",
-         "relevant", "seconds"),
-        [(c.data, c.n_rows, c.method, c.n_splits, f"{c.mean:.3f}", f"{c.error:.3f}",
-          f"{c.printed:.3f}", f"{c.mean - c.printed:+.3f}",
-          "" if c.n_relevant < 0 else f"{c.n_relevant:.1f}", f"{c.seconds:.0f}")
-         for c in cells],
-    )  # fmt: skip
+        (
+            "data",
+            "rows",
+            "method",
+            "splits",
+            "accuracy",
+            "error",
+            "printed",
+            "difference",
+            "relevant",
+            "seconds",
+        ),
+        [
+            (
+                c.data,
+                c.n_rows,
+                c.method,
+                c.n_splits,
+                f"{c.mean:.3f}",
+                f"{c.error:.3f}",
+                f"{c.printed:.3f}",
+                f"{c.mean - c.printed:+.3f}",
+                "" if c.n_relevant < 0 else f"{c.n_relevant:.1f}",
+                f"{c.seconds:.0f}",
+            )
+            for c in cells
+        ],
+    )
 
 
 def judge(data: str, n_rows: int, methods: Sequence[str]) -> Iterator[Line]:
@@ -163,8 +212,13 @@ def draw(cells: Sequence[Cell]) -> None:
     for axis, group in zip(axes, groups, strict=True):
         mine = [c for c in cells if (c.data, c.n_rows) == group]
         places = np.arange(len(mine))
-        axis.barh(places, [c.mean for c in mine], xerr=[c.error for c in mine], color="#9ec5e8",
-                  label="measured, standard error")  # fmt: skip
+        axis.barh(
+            places,
+            [c.mean for c in mine],
+            xerr=[c.error for c in mine],
+            color="#9ec5e8",
+            label="measured, standard error",
+        )
         axis.plot([c.printed for c in mine], places, "k|", markersize=12, label="printed")
         axis.set_yticks(places, [c.method for c in mine], fontsize=7)
         axis.invert_yaxis()

@@ -33,15 +33,18 @@ def run() -> Iterator[Line]:
             command.append(_seconds(partial(_select, str(store), out)))
             warm.append(_seconds(partial(_select_here, store, f"{out}-warm")))
             service.append(_seconds(partial(_select_there, client, dataset_id)))
-    yield Line("`srs select`; `srs.select` in a process that is warm", f"{min(command):.2f}, "
-               f"{min(warm):.2f} s")  # fmt: skip
+    yield Line(
+        "`srs select`; `srs.select` in a process that is warm",
+        f"{min(command):.2f}, {min(warm):.2f} s",
+    )
     for name, here in (("`srs select`", min(command)), ("`srs.select`, warm", min(warm))):
         more = min(service) - here
         yield Line(
             f"over the service it takes longer than {name} by",
-            f"{more:.2f} s, {more / here:.1%}", f"under {MAX_SECONDS:g} s and {MAX_SHARE:.0%}",
+            f"{more:.2f} s, {more / here:.1%}",
+            f"under {MAX_SECONDS:g} s and {MAX_SHARE:.0%}",
             more < MAX_SECONDS and more / here < MAX_SHARE,
-        )  # fmt: skip
+        )
 
 
 def _seconds(work: Callable[[], object]) -> float:
@@ -52,10 +55,25 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def _select(store: str, out: str) -> None:
     subprocess.run(
-        [sys.executable, "-m", "srs.cli", "select", store, "--memory", "512MB", "--threads", "2",
-         "--max-passes", str(SETTINGS["max_passes"]), "--out", out, "--json"],
-        capture_output=True, check=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "srs.cli",
+            "select",
+            store,
+            "--memory",
+            "512MB",
+            "--threads",
+            "2",
+            "--max-passes",
+            str(SETTINGS["max_passes"]),
+            "--out",
+            out,
+            "--json",
+        ],
+        capture_output=True,
+        check=True,
+    )
 
 
 def _select_here(store: Path, out: str) -> None:

@@ -49,10 +49,11 @@ def measure(server: Server) -> Iterator[Line]:
             f"{rate:.0f}",
         )
         yield Line(
-            f"{method}: 99th percentile ({n_wrong} answers were no success)", f"{p99:.1f} ms",
+            f"{method}: 99th percentile ({n_wrong} answers were no success)",
+            f"{p99:.1f} ms",
             f"under {MAX_P99:g} ms at {RATE}/s",
             p99 < MAX_P99 and not n_wrong and rate > 0.9 * RATE,
-        )  # fmt: skip
+        )
 
 
 def load(server: Server, method: str, path: str, body: str) -> tuple[float, float, int]:
@@ -61,8 +62,10 @@ def load(server: Server, method: str, path: str, body: str) -> tuple[float, floa
     Connections wait between an answer and their next request: a first, short load tells how long
     answers take, so that the second has the rate that is asked for.
     """
-    _, mean, _, _ = _wrk(server, method, path, body, WARM_SECONDS, 5.0)
-    rate, _, p99, n_wrong = _wrk(server, method, path, body, SECONDS, mean)
+    _, mean, _, _ = _wrk(server, method, path=path, body=body, seconds=WARM_SECONDS, answer_ms=5.0)
+    rate, _, p99, n_wrong = _wrk(
+        server, method, path=path, body=body, seconds=SECONDS, answer_ms=mean
+    )
     return rate, p99, n_wrong
 
 
@@ -75,15 +78,30 @@ def _wrk(
     pause = 2 * (1000 * CONNECTIONS / RATE - answer_ms)
     script.write_text(
         SCRIPT
-        % {"key": server.key, "method": method, "path": path, "pause": pause,
-           "body": f"wrk.body = [[{body}]]" if body else ""}
-    )  # fmt: skip
+        % {
+            "key": server.key,
+            "method": method,
+            "path": path,
+            "pause": pause,
+            "body": f"wrk.body = [[{body}]]" if body else "",
+        }
+    )
     time.sleep(1)
     text = subprocess.run(
-        ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", "-s", str(script),
-         server.url],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+        [
+            "wrk",
+            "-t1",
+            f"-c{CONNECTIONS}",
+            f"-d{seconds}s",
+            "--latency",
+            "-s",
+            str(script),
+            server.url,
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     rate = re.search(r"Requests/sec:\s+([\d.]+)", text)
     wrong = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
     assert rate is not None, text

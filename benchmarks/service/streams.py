@@ -27,20 +27,28 @@ def run() -> Iterator[Line]:
         dataset_id = register(client, "data.zarr")
         wait_for(client, submit(client, dataset_id, max_trees=16))
         jobs = [
-            submit(client, dataset_id, max_trees=2_000_000_000, max_seconds=SECONDS, seed=seed,
-                   patience=1_000_000_000)
+            submit(
+                client,
+                dataset_id,
+                max_trees=2_000_000_000,
+                max_seconds=SECONDS,
+                seed=seed,
+                patience=1_000_000_000,
+            )
             for seed in range(N_JOBS)
-        ]  # fmt: skip
+        ]
         n_ended, n_events, sizes = asyncio.run(watch(server, jobs))
-    yield Line("streams that saw the end of their job", f"{n_ended}", f"{N_STREAMS}",
-               n_ended == N_STREAMS)  # fmt: skip
+    yield Line(
+        "streams that saw the end of their job", f"{n_ended}", f"{N_STREAMS}", n_ended == N_STREAMS
+    )
     yield Line("events delivered", f"{n_events:,}")
     early, late = sizes[len(sizes) // 10], sizes[-1]
     yield Line(
         f"memory of the service, early and after {SECONDS:.0f} s",
-        f"{early / 1e6:.0f} MB, {late / 1e6:.0f} MB", f"at most {MAX_GROWTH:.0%} more",
+        f"{early / 1e6:.0f} MB, {late / 1e6:.0f} MB",
+        f"at most {MAX_GROWTH:.0%} more",
         late <= early * (1 + MAX_GROWTH),
-    )  # fmt: skip
+    )
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 

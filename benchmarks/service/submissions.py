@@ -30,18 +30,26 @@ def measure(name: str, url: str | None) -> Iterator[Line]:
         with server.client() as client:
             dataset_id = register(client, "data.zarr")
             found = submit_many(
-                server, dataset_id, N_JOBS, N_CLIENTS, N_KILLS, settings={"max_trees": 16},
-                seconds=SECONDS, on_kill=kills.append,
-            )  # fmt: skip
+                server,
+                dataset_id,
+                N_JOBS,
+                N_CLIENTS,
+                N_KILLS,
+                settings={"max_trees": 16},
+                seconds=SECONDS,
+                on_kill=kills.append,
+            )
             taken = perf_counter() - started
             job_ids = {job_id for ids in found.values() for job_id in ids}
             statuses = wait_for_all(client, job_ids, SECONDS)
         ends = count_ends(server, url, job_ids)
     once = ends == {1: N_JOBS} and len(statuses) == N_JOBS
     yield Line(
-        f"{name}: jobs of {N_JOBS} keys sent twice, {N_KILLS} kills", f"{len(statuses)} jobs",
-        f"{N_JOBS}, each ended once", once,
-    )  # fmt: skip
+        f"{name}: jobs of {N_JOBS} keys sent twice, {N_KILLS} kills",
+        f"{len(statuses)} jobs",
+        f"{N_JOBS}, each ended once",
+        once,
+    )
     moments = " and ".join(f"{n:,}" for n in kills)
     yield Line(f"{name}: killed after", f"{moments} of {2 * N_JOBS:,} answers")
     yield Line(f"{name}: all accepted after", f"{taken:.0f} s")
