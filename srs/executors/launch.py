@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import dask
 from distributed import Client, LocalCluster, Security
@@ -15,6 +16,7 @@ from srs.executors.batch_systems import LIMIT_FACTOR, JobCluster
 from srs.memory import format_bytes
 
 CONNECT_SECONDS = 10
+LOOP_TRIES = 3  # Dask waits 10 s for the thread of its event loop, which a busy machine may miss
 # Dask spills from 70 % of a worker's limit on, pauses at 80 % and kills at 95 %. A worker may hold
 # what `--memory` allows, so the limit is set where that is half of it: none of these happens.
 LEAST_FACTOR = 1.0 / 0.7
@@ -33,16 +35,29 @@ log = logging.getLogger("srs")
 
 def connect(address: str, tls: Path | None = None) -> Client:
     """A client of the scheduler at `address`, such as tcp://10.0.0.1:8786."""
+    security = read_security(tls)
     try:
-        return Client(
-            address,
-            timeout=CONNECT_SECONDS,
-            set_as_default=False,
-            name="srs",
-            security=read_security(tls),
+        return _with_event_loop(
+            lambda: Client(
+                address,
+                timeout=CONNECT_SECONDS,
+                set_as_default=False,
+                name="srs",
+                security=security,
+            )
         )
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise ClusterError(f"no scheduler answers at {address}: {error}") from None
+
+
+def _with_event_loop(start: Callable[[], Any]) -> Any:
+    """What `start` gives; Dask's assertion that its event loop runs is tried again."""
+    for _ in range(LOOP_TRIES - 1):
+        try:
+            return start()
+        except AssertionError:
+            log.warning("the event loop of Dask did not start in 10 s; trying again.")
+    return start()
 
 
 def read_security(tls: Path | None) -> Security | None:
@@ -83,18 +98,21 @@ def open_cluster(
 ) -> Iterator[Client]:
     """Worker processes on this machine, ended when they are not needed any more."""
     limit = 0 if worker_mem is None else int(LIMIT_FACTOR * worker_mem)
+    security = read_security(tls)
     with dask.config.set(QUIET):
-        cluster = LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=threads,
-            processes=True,
-            memory_limit=limit,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-            preload=["srs.executors.ignore_sigint"],
-            security=read_security(tls),
-            protocol=None if tls is None else "tls",
+        cluster = _with_event_loop(
+            lambda: LocalCluster(
+                n_workers=n_workers,
+                threads_per_worker=threads,
+                processes=True,
+                memory_limit=limit,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+                preload=["srs.executors.ignore_sigint"],
+                security=security,
+                protocol=None if tls is None else "tls",
+            )
         )
         try:
             with Client(cluster, set_as_default=False) as client:

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from distributed.utils import LoopRunner
 
 import srs
 from srs.errors import ClusterError, SettingsError
@@ -142,6 +143,23 @@ def test_wall_times_that_make_no_sense(tmp_path, walltime, message):
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Two folders of certificates, each with an authority of its own."""
     return {name: make_certificates(tmp_path_factory.mktemp(name)) for name in ("ours", "foreign")}
+
+
+def test_a_slow_event_loop_is_waited_for(monkeypatch):
+    """Guards busy machines: Dask asserts that its thread runs after 10 s."""
+    monkeypatch.setattr("srs.executors.launch.CONNECT_SECONDS", 0.2)
+    tries = []
+    start = LoopRunner._start_unlocked
+
+    def slow_at_first(self: LoopRunner) -> None:
+        tries.append(self)
+        assert len(tries) > 1
+        start(self)
+
+    monkeypatch.setattr(LoopRunner, "_start_unlocked", slow_at_first)
+    with pytest.raises(ClusterError, match="no scheduler answers"):
+        connect("tcp://127.0.0.1:9")
+    assert len(tries) == 2
 
 
 def test_tls_refuses_clients_without_the_certificate(
