@@ -14,14 +14,14 @@ import math
 import numpy as np
 from numba import njit
 
-from srs.evidence.univariate.exact import grid_size
-from srs.evidence.univariate.quadratic import moments_of_groups, variance_of
+from srs.evidence.univariate.quadratic import in_tail, moments_of_groups, variance_of
 from srs.evidence.univariate.saddlepoint import SMALLEST, upper_tail
-from srs.evidence.univariate.two_classes import two_class_p
+from srs.evidence.univariate.two_classes import ALWAYS_EXACT, two_class_p
 
 MISSING = 255
-SPARSE = 2.0  # expected samples of the rarest class beside the most frequent level: see `sidak`
-FEW_STRATA_SAMPLES = 2  # that a stratum needs to say anything
+# Expected samples of the rarest class beside the most frequent level.
+SPARSE = 0.5  # below, each class is tested against the rest, and the smallest p counts
+THIN = 2.0  # below, p-values in the tail are at least those of the smallest p
 
 
 @njit(nogil=True, cache=True)
@@ -71,79 +71,64 @@ def count_column(column, counts):
 
 
 @njit(nogil=True, cache=True)
-def level_counts(column, segments, strata_of, places, n_levels, n_strata):
-    """Samples by stratum and level, int64 (n_strata, n_levels)."""
-    counts = np.zeros((n_strata, n_levels), np.int64)
-    for segment in range(segments.shape[0] - 1):
-        s = strata_of[segment]
-        for i in range(segments[segment], segments[segment + 1]):
-            place = places[column[i]]
-            if place >= 0:
-                counts[s, place] += 1
-    return counts
-
-
-@njit(nogil=True, cache=True)
-def keep_mixed(counts, cases):
-    """The strata that have cases and others."""
-    kept = np.zeros(counts.shape[0], np.bool_)
-    for s in range(counts.shape[0]):
-        kept[s] = 0 < cases[s] < counts[s].sum()
-    return counts[kept], cases[kept]
-
-
-@njit(nogil=True, cache=True)
 def sidak(p, n_tests):
     """The p-value of the smallest p of several tests."""
     return max(-math.expm1(n_tests * math.log1p(-min(p, 1.0 - 1e-16))), SMALLEST)
 
 
 @njit(nogil=True, cache=True)
-def against_rest(column, segments, of_segments, levels, tested, log_factorials):
-    """The p-value of each class against the others, the smallest of which counts.
+def against_rest(column, segments, of_segments, levels, tested, log_factorials, bound):
+    """Each class against the others: what the chances of |z| >= bound[0] have more than normal
+    ones, in sum, and, where bound[1], the p-value of the smallest p; else 0.
+
+    A sum of squares is beyond a bound wherever the square of one class is, so these chances are
+    part of its p-value; where the class is rare, the two moments do not tell of them.
 
     of_segments  int64 (2, n_segments): strata and classes
     levels       ranks (n_levels,) and places (256,)
-    tested       int64 (2,): strata and classes that there are
+    tested       strata and classes that there are
     """
     ranks, places = levels
     n_strata, n_classes = tested
-    counts = level_counts(
-        column,
-        segments,
-        of_segments[0],
-        places,
-        n_levels=ranks.shape[0],
-        n_strata=n_strata,
-    )
-    smallest, n_tests = 1.0, 0
-    for c in range(n_classes):
-        cases = np.zeros(n_strata, np.int64)
-        sums = np.zeros(n_strata)
-        for segment in range(segments.shape[0] - 1):
-            if of_segments[1, segment] == c:
-                s = of_segments[0, segment]
-                for i in range(segments[segment], segments[segment + 1]):
-                    place = places[column[i]]
-                    if place >= 0:
-                        cases[s] += 1
-                        sums[s] += ranks[place]
-        kept, kept_cases = keep_mixed(counts, cases)
+    n_levels = ranks.shape[0]
+    counts = np.zeros((n_strata, n_levels), np.int64)
+    of_classes = np.zeros((n_classes, n_strata), np.int64)
+    sums = np.zeros((n_classes, n_strata))
+    sizes = np.zeros(n_strata, np.int64)
+    for segment in range(segments.shape[0] - 1):
+        s, c = of_segments[0, segment], of_segments[1, segment]
+        for i in range(segments[segment], segments[segment + 1]):
+            place = places[column[i]]
+            if place >= 0:
+                counts[s, place] += 1
+                sizes[s] += 1
+                of_classes[c, s] += 1
+                sums[c, s] += ranks[place]
+    smallest, n_tests, excess = 1.0, 0, 0.0
+    beyond, both = bound
+    normal = 2.0 * upper_tail(beyond)
+    for c in range(1 if n_classes == 2 else n_classes):
         score = 0.0
         for s in range(n_strata):
-            if 0 < cases[s] < counts[s].sum():
-                score += sums[s]
-        if kept.shape[0]:
-            smallest = min(smallest, two_class_p(ranks, kept, kept_cases, score, log_factorials))
-            n_tests += 1
-        if n_classes == 2:
-            return smallest
-    return sidak(smallest, max(n_tests, 1))
+            if 0 < of_classes[c, s] < sizes[s]:
+                score += sums[c, s]
+        for limit in (beyond, 0.0):
+            if limit < 0 or (limit == 0 and not both):
+                continue
+            p = two_class_p(ranks, counts, of_classes[c], score, log_factorials, beyond=limit)
+            if limit > 0:
+                excess += max(p - normal, 0.0)
+            else:
+                smallest = min(smallest, p)
+        n_tests += 1
+    if not both:
+        return excess, 0.0
+    return excess, smallest if n_classes == 2 else sidak(smallest, n_tests)
 
 
 @njit(nogil=True, cache=True)
 def class_column(column, segments, of_segments, tested, log_factorials, moments):
-    """p and effect of an ordered column and classes; p = -1: see `moments` (float64 (4,))."""
+    """p and effect of an ordered column and classes; p = -1: see `moments` (float64 (7,))."""
     n_strata, n_classes = tested
     counts, ranks = np.empty(256, np.int64), np.empty(256, np.int64)
     count_column(column, counts)
@@ -151,92 +136,97 @@ def class_column(column, segments, of_segments, tested, log_factorials, moments)
     packed, places = pack_levels(counts, ranks)
     if packed.shape[0] < 2:
         return 1.0, 0.0
-    mean = n + 1.0
+    x_of = np.empty(256)
+    for code in range(256):
+        x_of[code] = (ranks[code] - (n + 1.0)) / n
     sizes, sums = np.zeros((n_strata, n_classes)), np.zeros((n_strata, n_classes))
-    squares = np.zeros(n_strata)
+    powers = np.zeros((n_strata, 4))
     for segment in range(segments.shape[0] - 1):
         s, c = of_segments[0, segment], of_segments[1, segment]
-        total = square = 0.0
+        first = second = third = fourth = 0.0
         known = 0
         for i in range(segments[segment], segments[segment + 1]):
             if column[i] != MISSING:
-                x = ranks[column[i]] - mean
+                x = x_of[column[i]]
                 known += 1
-                total += x
-                square += x * x
+                first += x
+                second += x * x
+                third += x * x * x
+                fourth += x * x * x * x
         sizes[s, c] += known
-        sums[s, c] += total
-        squares[s] += square
+        sums[s, c] += first
+        powers[s, 0] += first
+        powers[s, 1] += second
+        powers[s, 2] += third
+        powers[s, 3] += fourth
     away, totals = np.zeros(n_classes), np.zeros(n_classes)
-    spread = np.zeros(n_strata)  # variance of x within a stratum
-    weight = variance = 0.0
-    n_informative = 0.0
+    spread, fourths = np.zeros(n_strata), np.zeros(n_strata)
+    weight = variance = n_informative = 0.0
     for s in range(n_strata):
-        n_s, sum_s = sizes[s].sum(), sums[s].sum()
-        if n_s < 2 or sizes[s].max() == n_s:
+        n_s, largest = 0.0, 0.0
+        for c in range(n_classes):
+            n_s += sizes[s, c]
+            largest = max(largest, sizes[s, c])
+        square, _, fourth = central_sums(max(n_s, 1.0), powers[s])
+        if n_s < 2 or largest == n_s or square <= 1e-14:
             sizes[s] = 0.0
             continue
-        spread[s] = max(squares[s] - sum_s * sum_s / n_s, 0.0) / (n_s - 1.0)
+        spread[s], fourths[s] = square / (n_s - 1.0), fourth / square**2
         n_informative += n_s
         for c in range(n_classes):
-            away[c] += sums[s, c] - sizes[s, c] / n_s * sum_s
+            away[c] += sums[s, c] - sizes[s, c] / n_s * powers[s, 0]
             totals[c] += sizes[s, c]
         weight += sizes[s, 1] * (n_s - sizes[s, 1]) / n_s
         variance += spread[s] * sizes[s, 1] * (n_s - sizes[s, 1]) / n_s
-    n_minor = n - counts[:MISSING].max()
-    if spread.sum() <= 1e-9:
+    if n_informative == 0:
         return 1.0, 0.0
-    levels = (packed, places)
+    n_minor = n - counts[:MISSING].max()
+    effect = 0.0
+    beyond = expected = -1.0
     if n_classes == 2:
-        effect = min(max(away[1] / (weight * n), -1.0), 1.0)
-        _, size = grid_size(counts[:MISSING], 64)
+        effect = min(max(away[1] / weight, -1.0), 1.0)
         z = abs(away[1]) / math.sqrt(variance)
-        if z <= 2.0 and size < 0 and n_minor > 64:
+        if z <= 2.0 and n_minor > ALWAYS_EXACT:
             return 2.0 * upper_tail(z), effect
-        p = against_rest(
-            column,
-            segments,
-            of_segments,
-            levels,
-            tested=tested,
-            log_factorials=log_factorials,
-        )
-        return p, effect
-    smallest = np.inf
-    n_present = 0
-    for c in range(n_classes):
-        if totals[c] > 0:
-            smallest = min(smallest, totals[c])
-            n_present += 1
-    if n_minor * smallest < SPARSE * n_informative:
-        p = against_rest(
-            column,
-            segments,
-            of_segments,
-            levels,
-            tested=tested,
-            log_factorials=log_factorials,
-        )
-        return p, 0.0
-    moments_of_groups(away, sizes, spread, totals, moments)
-    if n_strata == 1:
-        inverse = fourth = 0.0
+    else:
+        rarest = n_informative
         for c in range(n_classes):
             if totals[c] > 0:
-                inverse += 1.0 / totals[c]
-        for code in range(MISSING):
-            fourth += counts[code] * (ranks[code] - mean) ** 4
-        fourth /= (spread[0] * (n - 1.0)) ** 2
-        if n >= 4:
-            squares_a = inverse - (2.0 * n_present - 1.0) / n
-            moments[2] = variance_of(float(n), n_present - 1.0, squares_a, 1.0, fourth)
-        moments[3] = n - 1.0
+                rarest = min(rarest, totals[c])
+        expected = n_minor * rarest / n_informative
+        if expected >= SPARSE:
+            moments_of_groups(away, sizes, spread, fourths, moments)
+            if not in_tail(moments):
+                return -1.0, 0.0
+            beyond = math.sqrt(moments[0])
+    excess, smallest = against_rest(
+        column,
+        segments,
+        of_segments,
+        (packed, places),
+        tested=tested,
+        log_factorials=log_factorials,
+        bound=(beyond, expected < THIN),
+    )
+    if beyond < 0:
+        return smallest, effect
+    moments[4], moments[6] = excess, smallest
     return -1.0, 0.0
 
 
 @njit(nogil=True, cache=True)
+def central_sums(n, sums):
+    """Sums of powers 2, 3 and 4 of the distance from the mean, given sums of powers 1 to 4."""
+    mean = sums[0] / n
+    second = sums[1] - n * mean**2
+    third = sums[2] - 3.0 * mean * sums[1] + 2.0 * n * mean**3
+    fourth = sums[3] - 4.0 * mean * sums[2] + 6.0 * mean**2 * sums[1] - 3.0 * n * mean**4
+    return max(second, 0.0), third, max(fourth, 0.0)
+
+
+@njit(nogil=True, cache=True)
 def number_column(column, scores, bounds, moments):
-    """p and effect of an ordered column and scores; p = -1: see `moments` (float64 (4,)).
+    """p and effect of an ordered column and scores; p = -1: see `moments` (float64 (7,)).
 
     scores  float64 (n,): of the samples, whose mean in each stratum is 0
     bounds  int64 (n_strata + 1,): samples of each stratum
@@ -245,44 +235,61 @@ def number_column(column, scores, bounds, moments):
     counts, ranks = np.empty(256, np.int64), np.empty(256, np.int64)
     count_column(column, counts)
     n = rank_levels(counts, ranks)
-    mean = n + 1.0
-    if n < 3 or counts[:MISSING].max() == n:
+    if n < 4 or counts[:MISSING].max() == n:
         return 1.0, 0.0
-    away = variance = sum_xx = sum_yy = fourth_y = 0.0
+    x_of = np.empty(256)
+    for code in range(256):  # mean 0, largest 1: fourth powers stay moderate
+        x_of[code] = (ranks[code] - (n + 1.0)) / n
+    away = variance = third = fourth = sum_xx = sum_yy = 0.0
+    free = 0
+    sx, sy = np.empty(4), np.empty(4)
     for s in range(n_strata):
-        sx = sxx = sy = syy = sxy = 0.0
+        sx[:] = 0.0
+        sy[:] = 0.0
+        sxy = 0.0
         known = 0
         for i in range(bounds[s], bounds[s + 1]):
             if column[i] != MISSING:
-                x, y = ranks[column[i]] - mean, scores[i]
+                x, y = x_of[column[i]], scores[i]
                 known += 1
-                sx += x
-                sxx += x * x
-                sy += y
-                syy += y * y
                 sxy += x * y
-                fourth_y += y * y * y * y
-        if known >= FEW_STRATA_SAMPLES:
-            within_x = max(sxx - sx * sx / known, 0.0)
-            within_y = max(syy - sy * sy / known, 0.0)
-            away += sxy - sx * sy / known
-            variance += within_x * within_y / (known - 1.0)
-            sum_xx += within_x
-            sum_yy += within_y
-    if variance <= 1e-12 * (1.0 + sum_xx):
+                sx[0] += x
+                sx[1] += x * x
+                sx[2] += x * x * x
+                sx[3] += x * x * x * x
+                sy[0] += y
+                sy[1] += y * y
+                sy[2] += y * y * y
+                sy[3] += y * y * y * y
+        if known < 2:
+            continue
+        xx, xxx, xxxx = central_sums(known, sx)
+        yy, yyy, yyyy = central_sums(known, sy)
+        own = xx * yy / (known - 1.0)
+        if own <= 1e-14:
+            continue
+        away += sxy - sx[0] * sy[0] / known
+        variance += own
+        sum_xx += xx
+        sum_yy += yy
+        free += known - 1
+        if known > 2:
+            third += xxx * yyy * known / ((known - 1.0) * (known - 2.0))
+        if known >= 4:
+            square = variance_of(float(known), (1.0, 1.0, xxxx / xx**2), (1.0, 1.0, yyyy / yy**2))
+            fourth += own * own * (square - 2.0)
+        else:
+            fourth -= own * own
+    if variance <= 1e-14:
         return 1.0, 0.0
     effect = min(max(away / math.sqrt(sum_xx * sum_yy), -1.0), 1.0)
-    if n_strata > 1 or n < 4:
-        return max(2.0 * upper_tail(abs(away) / math.sqrt(variance)), SMALLEST), effect
-    if counts[:MISSING].max() == n - 1:
-        return _of_one_carrier(column, scores, abs(away), counts, ranks), effect
-    fourth_x = 0.0
-    for code in range(MISSING):
-        fourth_x += counts[code] * (ranks[code] - mean) ** 4
+    if n_strata == 1 and counts[:MISSING].max() == n - 1:
+        return _of_one_carrier(column, scores, n * abs(away), counts, ranks), effect
     moments[0] = away * away / variance
     moments[1] = 1.0
-    moments[2] = variance_of(float(n), 1.0, fourth_x / sum_xx**2, 1.0, fourth_y / sum_yy**2)
-    moments[3] = n - 1.0
+    moments[2] = 2.0 + fourth / variance**2
+    moments[3] = free
+    moments[5] = third / variance**1.5
     return -1.0, effect
 
 

@@ -91,7 +91,7 @@ def one_stratum(x, counts, cases, distance, log_factorials):
                 p *= (n_last - k) * rest / ((k + 1.0) * (n_major - rest + 1.0))
         level = 0
         while level < n_levels:
-            if level == major or level == last:
+            if level in (major, last):
                 level += 1
                 continue
             n, k = counts[level], taken[level]

@@ -7,20 +7,27 @@ stay sparse, each level is tested against the rest exactly, and the smallest p c
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
-from srs.evidence.univariate.columns import MISSING, count_column, keep_mixed, sidak
+from srs.evidence.univariate.columns import MISSING, central_sums, count_column, sidak
 from srs.evidence.univariate.quadratic import (
+    in_tail,
     moments_of_groups,
     product_trace,
+    squares_of,
     trace_of,
     variance_of,
 )
+from srs.evidence.univariate.saddlepoint import upper_tail
 from srs.evidence.univariate.two_classes import two_class_p
 
 MIN_LEVEL = 5  # samples of a level that stands for itself
-MIN_EXPECTED = 1.0  # smallest expected count of a table that moments are good for
+# The smallest expected count of a table.
+SPARSE = 0.2  # below, each level is tested against the rest, and the smallest p counts
+THIN = 2.0  # below, p-values in the tail are at least those of the smallest p
 
 
 @njit(nogil=True, cache=True)
@@ -46,7 +53,7 @@ def merge_levels(column, least):
 
 @njit(nogil=True, cache=True)
 def class_levels(column, segments, of_segments, tested, log_factorials, moments):
-    """p of unordered levels and classes; -1: see `moments` (float64 (4,))."""
+    """p of unordered levels and classes; -1: see `moments` (float64 (7,))."""
     n_strata, n_classes = tested
     places, n_levels = merge_levels(column, MIN_LEVEL)
     if n_levels < 2:
@@ -66,91 +73,104 @@ def class_levels(column, segments, of_segments, tested, log_factorials, moments)
             table[s] = 0
             by_level[s] = 0.0
             by_class[s] = 0.0
-    rows, columns = by_level.sum(axis=0), by_class.sum(axis=0)
-    n = rows.sum()
-    if n < 4:
+    fewest = _moments_of_table(table, by_level, by_class, moments)
+    if fewest < 0:
         return 1.0
-    fewest_row = fewest_column = n
-    p = q = -1.0
-    inverse_rows = inverse_columns = 0.0
-    for k in range(n_levels):
-        if rows[k] > 0:
-            q += 1.0
-            inverse_rows += 1.0 / rows[k]
-            fewest_row = min(fewest_row, rows[k])
-    for c in range(n_classes):
-        if columns[c] > 0:
-            p += 1.0
-            inverse_columns += 1.0 / columns[c]
-            fewest_column = min(fewest_column, columns[c])
-    if p < 1 or q < 1:
-        return 1.0
-    if fewest_row * fewest_column < MIN_EXPECTED * n:
-        return _levels_against_rest(table, log_factorials)
-    _moments_of_table(table, by_level, by_class, moments)
-    if n_strata == 1:
-        squares_a = inverse_columns - (2.0 * p + 1.0) / n
-        squares_b = inverse_rows - (2.0 * q + 1.0) / n
-        moments[2] = variance_of(n, p, squares_a, q, squares_b)
-        moments[3] = (n - 1.0) * min(p, q)
+    beyond = -1.0
+    if fewest >= SPARSE:
+        if not in_tail(moments):
+            return -1.0
+        beyond = math.sqrt(moments[0])
+    excess, smallest = _levels_against_rest(table, log_factorials, (beyond, fewest < THIN))
+    if beyond < 0:
+        return smallest
+    moments[4], moments[6] = excess, smallest
     return -1.0
 
 
 @njit(nogil=True, cache=True)
 def _moments_of_table(table, by_level, by_class, moments):
-    """Moments of sum (seen - expected) ** 2 / (row total * column total) over strata."""
+    """Moments of sum (seen - expected) ** 2 / (row total * column total) over strata.
+
+    Gives the smallest expected count of all strata together; -1 where nothing can be tested.
+    """
     n_strata, n_levels, n_classes = table.shape
-    rows, columns = by_level.sum(axis=0), by_class.sum(axis=0)
     row_weights, column_weights = np.zeros(n_levels), np.zeros(n_classes)
+    n_all = n_rows = n_columns = n_used = 0.0
+    fewest_row = fewest_column = np.inf
     for k in range(n_levels):
-        if rows[k] > 0:
-            row_weights[k] = 1.0 / rows[k]
+        total = by_level[:, k].sum()
+        if total > 0:
+            row_weights[k] = 1.0 / total
+            n_all += total
+            n_rows += 1.0
+            fewest_row = min(fewest_row, total)
     for c in range(n_classes):
-        if columns[c] > 0:
-            column_weights[c] = 1.0 / columns[c]
+        total = by_class[:, c].sum()
+        if total > 0:
+            column_weights[c] = 1.0 / total
+            n_columns += 1.0
+            fewest_column = min(fewest_column, total)
+    if n_all < 4 or n_rows < 2 or n_columns < 2:
+        return -1.0
     away = np.zeros((n_levels, n_classes))
     mean = variance = 0.0
     for s in range(n_strata):
         n = by_level[s].sum()
         if n < 2:
             continue
+        n_used += 1.0
         for k in range(n_levels):
             for c in range(n_classes):
                 away[k, c] += table[s, k, c] - by_level[s, k] * by_class[s, c] / n
-        traces = trace_of(row_weights, by_level[s]) * trace_of(column_weights, by_class[s])
-        mean += traces / (n - 1.0)
-        for r in range(s + 1):
+        rows = (
+            trace_of(row_weights, by_level[s]),
+            product_trace(row_weights, by_level[s], by_level[s]),
+            squares_of(row_weights, by_level[s]),
+        )
+        columns = (
+            trace_of(column_weights, by_class[s]),
+            product_trace(column_weights, by_class[s], by_class[s]),
+            squares_of(column_weights, by_class[s]),
+        )
+        mean += rows[0] * columns[0] / (n - 1.0)
+        if n >= 4:
+            variance += variance_of(n, rows, columns) / (n - 1.0) ** 2
+        for r in range(s):
             m = by_level[r].sum()
             if m >= 2:
-                twice = 4.0 if r < s else 2.0
                 trace = product_trace(row_weights, by_level[s], by_level[r])
                 trace *= product_trace(column_weights, by_class[s], by_class[r])
-                variance += twice * trace / ((n - 1.0) * (m - 1.0))
+                variance += 4.0 * trace / ((n - 1.0) * (m - 1.0))
     seen = 0.0
     for k in range(n_levels):
         for c in range(n_classes):
             seen += away[k, c] ** 2 * row_weights[k] * column_weights[c]
-    scale = mean / (((rows > 0).sum() - 1.0) * ((columns > 0).sum() - 1.0))
+    scale = mean / ((n_rows - 1.0) * (n_columns - 1.0))
     moments[0] = seen / scale
     moments[1] = mean / scale
     moments[2] = variance / (scale * scale)
-    moments[3] = np.inf
+    moments[3] = (n_all - 1.0) * (min(n_rows, n_columns) - 1.0) if n_used == 1 else np.inf
+    return fewest_row * fewest_column / n_all
 
 
 @njit(nogil=True, cache=True)
-def _levels_against_rest(table, log_factorials):
-    """The smallest p of each level against the rest, in each class against the rest."""
+def _levels_against_rest(table, log_factorials, bound):
+    """Each level against the rest in each class against the rest, see `columns.against_rest`."""
     n_strata, n_levels, n_classes = table.shape
-    smallest, n_tests = 1.0, 0
+    smallest, n_tests, excess = 1.0, 0, 0.0
+    beyond, both = bound
+    normal = 2.0 * upper_tail(beyond)
     ranks = np.empty(2, np.int64)
     counts = np.zeros((n_strata, 2), np.int64)
     cases = np.zeros(n_strata, np.int64)
     for k in range(n_levels):
-        carriers = 0
-        others = 0
+        carriers = others = 0
         for s in range(n_strata):
-            counts[s, 1] = table[s, k].sum()
-            counts[s, 0] = table[s].sum() - counts[s, 1]
+            counts[s, 0] = counts[s, 1] = 0
+            for level in range(n_levels):
+                for c in range(n_classes):
+                    counts[s, 1 if level == k else 0] += table[s, level, c]
             carriers += counts[s, 1]
             others += counts[s, 0]
         if carriers == 0 or others == 0:
@@ -159,21 +179,27 @@ def _levels_against_rest(table, log_factorials):
         for c in range(1 if n_classes == 2 else n_classes):
             score = 0.0
             for s in range(n_strata):
-                cases[s] = table[s, :, c].sum()
-                if 0 < cases[s] < counts[s].sum():
+                cases[s] = 0
+                for level in range(n_levels):
+                    cases[s] += table[s, level, c]
+                if 0 < cases[s] < counts[s, 0] + counts[s, 1]:
                     hits = table[s, k, c]
                     score += hits * ranks[1] + (cases[s] - hits) * ranks[0]
-            kept, kept_cases = keep_mixed(counts, cases)
-            if kept.shape[0]:
-                p = two_class_p(ranks, kept, kept_cases, score, log_factorials)
-                smallest = min(smallest, p)
-                n_tests += 1
-    return sidak(smallest, max(n_tests, 1))
+            for limit in (beyond, 0.0):
+                if limit < 0 or (limit == 0 and not both):
+                    continue
+                p = two_class_p(ranks, counts, cases, score, log_factorials, beyond=limit)
+                if limit > 0:
+                    excess += max(p - normal, 0.0)
+                else:
+                    smallest = min(smallest, p)
+            n_tests += 1
+    return excess, sidak(smallest, max(n_tests, 1)) if both else 0.0
 
 
 @njit(nogil=True, cache=True)
 def number_levels(column, scores, bounds, moments):
-    """p of unordered levels and scores; -1: see `moments` (float64 (4,)).
+    """p of unordered levels and scores; -1: see `moments` (float64 (7,)).
 
     scores  float64 (n,): of the samples, whose mean in each stratum is 0
     bounds  int64 (n_strata + 1,): samples of each stratum
@@ -183,33 +209,31 @@ def number_levels(column, scores, bounds, moments):
     if n_levels < 2:
         return 1.0
     sizes = np.zeros((n_strata, n_levels))
-    away, totals, sums = np.zeros(n_levels), np.zeros(n_levels), np.zeros(n_levels)
-    spread = np.zeros(n_strata)
-    fourth = 0.0
+    away, sums, powers = np.zeros(n_levels), np.zeros(n_levels), np.zeros(4)
+    spread, fourths = np.zeros(n_strata), np.zeros(n_strata)
+    n_informative = 0.0
     for s in range(n_strata):
         sums[:] = 0.0
-        square = 0.0
+        powers[:] = 0.0
         for i in range(bounds[s], bounds[s + 1]):
             if column[i] != MISSING:
+                y = scores[i]
                 sizes[s, places[column[i]]] += 1.0
-                sums[places[column[i]]] += scores[i]
-                square += scores[i] ** 2
-                fourth += scores[i] ** 4
-        n = sizes[s].sum()
-        if n < 2 or sizes[s].max() == n:
+                sums[places[column[i]]] += y
+                powers[0] += y
+                powers[1] += y * y
+                powers[2] += y * y * y
+                powers[3] += y * y * y * y
+        n, largest = sizes[s].sum(), sizes[s].max()
+        square, _, fourth = central_sums(max(n, 1.0), powers)
+        if n < 2 or largest == n or square <= 1e-12:
             sizes[s] = 0.0
             continue
-        spread[s] = max(square - sums.sum() ** 2 / n, 0.0) / (n - 1.0)
-        away += sums - sizes[s] * (sums.sum() / n)
-        totals += sizes[s]
-    n = totals.sum()
-    if n < 4 or spread.sum() <= 1e-12:
+        spread[s], fourths[s] = square / (n - 1.0), fourth / square**2
+        n_informative += n
+        for k in range(n_levels):
+            away[k] += sums[k] - sizes[s, k] * (powers[0] / n)
+    if n_informative < 4:
         return 1.0
-    moments_of_groups(away, sizes, spread, totals, moments)
-    if n_strata == 1:
-        rank = n_levels - 1.0
-        squares = (1.0 / totals).sum() - (2.0 * rank + 1.0) / n
-        fourth /= (spread[0] * (n - 1.0)) ** 2
-        moments[2] = variance_of(n, rank, squares, 1.0, fourth)
-        moments[3] = n - 1.0
+    moments_of_groups(away, sizes, spread, fourths, moments)
     return -1.0

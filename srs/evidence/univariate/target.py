@@ -110,7 +110,7 @@ class UnivariateTest:
         unordered = np.ascontiguousarray(by_subset, dtype=bool).reshape(-1)
         if len(unordered) != n:
             raise ValueError(f"{len(unordered)} kinds of {n} columns")
-        p, effects, moments = np.ones(n), np.zeros(n, np.float32), np.zeros((n, 4))
+        p, effects, moments = np.ones(n), np.zeros(n, np.float32), np.zeros((n, 7))
         found = (p, effects, moments)
         if self.n_classes == 1:
             return p, effects
@@ -169,12 +169,14 @@ def _strata_of(strata: np.ndarray | None, train: np.ndarray) -> tuple[np.ndarray
 def normal_scores(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
     """Normal quantiles of the ranks of what is left of the values within strata, mean 0 in each.
 
-    Ties have the mean of their quantiles, so that they do not depend on the order of samples.
+    What is left is the distance from the median: means of skewed values differ by chance, and the
+    ranks then tell of the stratum. Ties have the mean of their quantiles, so that scores do not
+    depend on the order of samples.
 
     >>> normal_scores(np.array([3.0, 100.0, -2.0]), np.zeros(3, int)).round(2).tolist()
     [0.0, 0.87, -0.87]
     """
-    rest = values - _means(values, strata)
+    rest = values - _medians(values, strata)
     span = np.abs(values).max() if len(values) else 0.0
     rest = np.round(rest / span, 12) if span > 0 else rest  # equal but for rounding is equal
     quantiles = special.ndtri((np.arange(len(rest)) + 0.625) / (len(rest) + 0.25))
@@ -184,6 +186,16 @@ def normal_scores(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
     scores = by_tie[ties]
     centred: np.ndarray = scores - _means(scores, strata)
     return centred
+
+
+def _medians(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
+    """The median of each sample's stratum."""
+    order = np.lexsort((values, strata))
+    starts = np.searchsorted(strata[order], np.arange(strata.max() + 2))
+    low, high = (starts[:-1] + starts[1:] - 1) // 2, (starts[:-1] + starts[1:]) // 2
+    medians = 0.5 * (values[order[low]] + values[order[high]])
+    found: np.ndarray = medians[strata]
+    return found
 
 
 def _means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:

@@ -48,7 +48,7 @@ def two_class_tiles(tiles, orders, skipped, log_factorials, p, effects):
     n_tiles, _, n_columns = tiles.shape
     counts = np.zeros((2, n_columns, 256), np.uint32)
     ranks = np.empty(256, np.int64)
-    levels = np.empty((1, 256), np.int64)
+    levels = np.empty(256, np.int64)
     cases = np.empty(1, np.int64)
     for t in range(n_tiles):
         counts[:] = 0
@@ -58,15 +58,15 @@ def two_class_tiles(tiles, orders, skipped, log_factorials, p, effects):
             at = t * n_columns + j
             if skipped[at]:
                 continue
-            n = n_levels = 0
-            n_cases = 0
+            n = n_cases = np.int64(0)
+            n_levels = 0
             score = 0.0
             for code in range(MISSING):
                 b = np.int64(counts[1, j, code])
                 k = np.int64(counts[0, j, code]) + b
                 if k:
                     ranks[n_levels] = 2 * n + k + 1
-                    levels[0, n_levels] = k
+                    levels[n_levels] = k
                     n_levels += 1
                     score += b * float(2 * n + k + 1)
                     n_cases += b
@@ -76,7 +76,12 @@ def two_class_tiles(tiles, orders, skipped, log_factorials, p, effects):
                 continue
             cases[0] = n_cases
             p[at] = two_class_p(
-                ranks[:n_levels], levels[:, :n_levels], cases, score, log_factorials
+                ranks[:n_levels],
+                levels[:n_levels].reshape(1, n_levels),
+                cases,
+                score,
+                log_factorials,
+                beyond=0.0,
             )
             effects[at] = (score - n_cases * (n + 1.0)) / (float(n_cases) * (n - n_cases))
 
@@ -89,7 +94,7 @@ def class_tiles(tiles, layout, tested, by_subset, log_factorials, found):
     layout     order, segments and (2, n_segments) strata and classes of segments, int64
     tested     strata and classes that there are
     by_subset  bool (n_tiles * n_columns,): columns of unordered levels
-    found      p, effects, and moments (n, 4); p is -1 where moments say it
+    found      p, effects, and moments (n, 7); p is -1 where moments say it
     """
     order, segments, of_segments = layout
     p, effects, moments = found

@@ -130,28 +130,41 @@ def _of_one(x, counts, score):
 
 
 @njit(nogil=True, cache=True)
-def two_class_p(ranks, counts, cases, score, log_factorials):
-    """The p-value of a column.
+def two_class_p(ranks, counts, cases, score, log_factorials, beyond=0.0):
+    """The p-value of a column; or where `beyond` is above 0, P(|z| >= beyond), whatever its score.
 
     ranks   int64 (n_levels,): 2 x mid-rank of each level, increasing
-    counts  int64 (n_strata, n_levels): samples of strata that have cases and others
-    cases   int64 (n_strata,)
-    score   float64: sum of ranks over cases
+    counts  int64 (n_strata, n_levels): samples
+    cases   int64 (n_strata,); strata of cases only, or without any, say nothing
+    score   float64: sum of ranks over the cases of strata that say something
     """
     n_strata, n_levels = counts.shape
-    if n_levels < 2 or n_strata == 0:
-        return 1.0
     mean = 0.0
-    n_samples = 0
+    n_samples = n_cases = 0
+    n_mixed = 0
+    kept = np.empty((n_strata, n_levels), np.int64)
+    kept_cases = np.empty(n_strata, np.int64)
+    totals = np.zeros(n_levels, np.int64)
     for s in range(n_strata):
+        n = 0
         for level in range(n_levels):
-            mean += counts[s, level] * float(ranks[level])
-            n_samples += counts[s, level]
+            n += counts[s, level]
+        if 0 < cases[s] < n:
+            for level in range(n_levels):
+                kept[n_mixed, level] = counts[s, level]
+                totals[level] += counts[s, level]
+                mean += counts[s, level] * float(ranks[level])
+            kept_cases[n_mixed] = cases[s]
+            n_mixed += 1
+            n_samples += n
+            n_cases += cases[s]
+    if n_levels < 2 or n_mixed == 0:
+        return 1.0
+    counts, cases = kept[:n_mixed], kept_cases[:n_mixed]
     mean /= n_samples
     x = ranks - mean  # small numbers: sums of squares stay exact
     expected = variance = 0.0
-    n_cases = 0
-    for s in range(n_strata):
+    for s in range(n_mixed):
         n = 0
         sx = sxx = 0.0
         for level in range(n_levels):
@@ -160,33 +173,29 @@ def two_class_p(ranks, counts, cases, score, log_factorials):
             sxx += counts[s, level] * x[level] ** 2
         expected += cases[s] * sx / n
         variance += max(sxx - sx * sx / n, 0.0) / (n - 1.0) * cases[s] * (n - cases[s]) / n
-        n_cases += cases[s]
     if variance <= 1e-9:
         return 1.0
-    away = score - n_cases * mean - expected
     sd = math.sqrt(variance)
+    away = beyond * sd if beyond > 0 else score - n_cases * mean - expected
     z = abs(away) / sd
-    if n_strata == 1 and min(n_cases, n_samples - n_cases) == 1:
-        return _of_one(x, counts[0], away)
-    totals = counts[0] if n_strata == 1 else counts.sum(axis=0)
-    if n_strata > 1:
+    if n_mixed == 1 and min(n_cases, n_samples - n_cases) == 1 and beyond <= 0:
+        return _of_one(x, totals, away)
+    if n_mixed > 1:
         most = STRATA_EXACT if z > TAIL else ALWAYS_EXACT
     else:
         most = TAIL_EXACT if z > TAIL else ALWAYS_EXACT
     major, size = grid_size(totals, most)
     if size > 0:
-        if n_strata == 1:
+        if n_mixed == 1:
             tail, tie = one_stratum(x, totals, cases[0], abs(away), log_factorials)
         else:
             tail, tie = several_strata(x, counts, cases, abs(away), log_factorials)
         return max(settle(tail, tie), SMALLEST)
-    step = _step_of(ranks, sd)
-    n_minor = n_samples - totals[major]
-    if n_strata == 1 and n_minor <= min(FEW_MINOR, n_samples // 4):
-        p = by_number(x, totals, cases[0], abs(away) - 0.5 * step, log_factorials)
-        return max(min(p, 1.0), SMALLEST)
-    if z > TAIL:
-        p = _by_saddlepoint(
+    step = 1.0 if beyond > 0 else _step_of(ranks, sd)
+    if n_mixed == 1 and n_samples - totals[major] <= min(FEW_MINOR, n_samples // 4):
+        tail = by_number(x, totals, cases[0], abs(away) - 0.5 * step, log_factorials)
+    elif z > TAIL:
+        tail = _by_saddlepoint(
             x,
             counts,
             cases,
@@ -196,6 +205,7 @@ def two_class_p(ranks, counts, cases, score, log_factorials):
             step=step,
             log_factorials=log_factorials,
         )
-        return max(p, SMALLEST)
-    tail = 2.0 * upper_tail(max(abs(away) - 0.5 * step, 0.0) / sd)
-    return settle(tail, 2.0 * (tail - 2.0 * upper_tail(z)))
+    else:
+        tail = 2.0 * upper_tail(max(abs(away) - 0.5 * step, 0.0) / sd)
+        return settle(tail, 2.0 * (tail - 2.0 * upper_tail(z)))
+    return max(min(tail, 1.0), SMALLEST)
