@@ -1,0 +1,270 @@
+"""The best partner of every row of bits: a block of rows against a block of columns.
+
+Covers the scan, the statistic of a pair and the order of partners. Counts come from `lanes`, the
+calls from Python are in `best`; the definition of the statistic is in `groups`.
+
+Nearly all pairs are beaten by the best of both their rows. So lanes compute an upper bound, with
+the product of variances, in float32; it is compared with the smaller of the two bests. Where it
+is not below, the statistic itself is computed in float64. There the variance in a group is the
+larger one of the product and of E[(b_j - p_j)^2 (b_k - p_k)^2] - cov^2 from the 2 x 2 table: rare
+bits in linkage have up to 7 times the variance of the product. The statistic falls as any v_c
+grows (it is a minimum over m of sums of (cov_c - m)^2 / v_c), so the bound holds with any number
+of arms, and what is found is the best by the statistic itself.
+
+What is stored comes from `_statistic` alone, which is symmetric in j and k to the bit, and ties go
+to the smaller owner, then to the smaller rule: results do not depend on blocks, order or threads.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from srs.evidence.pairs.bounds import (
+    ERROR_FIXED,
+    ERROR_GROUP,
+    above_arms,
+    above_two_arms,
+    above_two_groups,
+    add_group,
+    close_arm,
+)
+from srs.evidence.pairs.lanes import LANES, ROWS, count_together
+
+F32 = np.float32
+NO_SPREAD = F32(1e30)  # spread of a row that has no statistic above 0: its bound is about 0
+
+
+class Side(NamedTuple):
+    """Rows or columns of a scan, arrays by tile and lane.
+
+    words      uint64 (n_tiles, n_words, LANES)
+    ones       int32 (n_tiles, n_groups, LANES)
+    moments    float32 (n_tiles, 2, n_groups, LANES): shares p; and p (1 - p), or NO_SPREAD
+    owner      int32 (n_tiles, LANES), -1 behind the last row
+    rule       int32 (n_tiles, LANES)
+    statistic  float32 (n_tiles, LANES): the best so far, 0: none
+    partner    int32 (n_tiles, LANES): its owner, -1: none
+    cut        int32 (n_tiles, LANES): its rule
+    """
+
+    words: np.ndarray
+    ones: np.ndarray
+    moments: np.ndarray
+    owner: np.ndarray
+    rule: np.ndarray
+    statistic: np.ndarray
+    partner: np.ndarray
+    cut: np.ndarray
+
+
+class Plan(NamedTuple):
+    """What the scan has of the groups: see `srs.evidence.pairs.groups.PairGroups`."""
+
+    first: np.ndarray
+    size: np.ndarray
+    arm: np.ndarray
+    omega: np.ndarray
+
+
+@njit(nogil=True, cache=True)
+def describe(ones, plan, owner, moments):
+    """Fill the moments of a side; rows that cannot have a statistic get NO_SPREAD."""
+    n_arms = plan.arm[-1] + 1
+    has_spread = np.zeros(n_arms, np.bool_)
+    for tile in range(len(ones)):
+        for lane in range(LANES):
+            has_spread[:] = False
+            for g in range(len(plan.size)):
+                p = ones[tile, g, lane] / plan.size[g]
+                moments[tile, 0, g, lane] = p
+                moments[tile, 1, g, lane] = p * (1 - p)
+                has_spread[plan.arm[g]] |= 0 < ones[tile, g, lane] < plan.size[g]
+            if has_spread.sum() < 2 or owner[tile, lane] < 0:
+                moments[tile, 1, :, lane] = NO_SPREAD
+
+
+@njit(nogil=True, cache=True)
+def scan(rows, columns, plan, options):
+    """Improve the bests of rows, and of columns if asked; returns how many pairs were computed.
+
+    options  is_square: rows and columns are the same arrays, and each pair is looked at once;
+             both: columns get their bests, too;
+             in_registers: see `srs.evidence.pairs.lanes.count_together`
+
+    Arrays have names of their own here and are never cut in the inner loop: numba would count
+    references there, atomically, which took as long as all counting of bits.
+    """
+    is_square, both, in_registers = options
+    n_groups, arm, first = len(plan.size), plan.arm, plan.first
+    n_arms = arm[-1] + 1
+    signed = np.zeros(n_groups)  # the difference of two arms is a sum over groups
+    for g in range(n_groups):
+        signed[g] = -plan.omega[g] if n_arms == 2 and arm[g] == 0 else plan.omega[g]
+    weight = (signed / plan.size).astype(F32)
+    square = plan.omega**2 / (plan.size - 1)
+    error = F32(ERROR_FIXED + ERROR_GROUP * n_groups)
+    row_words, column_words = rows.words, columns.words
+    row_moments, column_moments = rows.moments, columns.moments
+    row_limits = rows.statistic
+    limits = columns.statistic if both else np.full((1, LANES), np.inf, F32)
+    factors = np.zeros((LANES, 2, n_groups), F32)  # by row: of shares, and of spreads
+    is_live = np.zeros(LANES, np.bool_)
+    counts = np.zeros((ROWS, n_groups, LANES), F32)
+    sums = np.zeros(LANES, np.uint64)
+    room = np.zeros((5, LANES), F32)
+    arms = np.zeros((2, n_arms))
+    n_computed = 0
+    for a in range(len(row_words)):
+        for lane in range(LANES):
+            is_live[lane] = row_moments[a, 1, 0, lane] < NO_SPREAD
+            for g in range(n_groups):
+                factors[lane, 0, g] = signed[g] * row_moments[a, 0, g, lane]
+                factors[lane, 1, g] = square[g] * row_moments[a, 1, g, lane]
+        for b in range(a if is_square else 0, len(column_words)):
+            line = b if both else 0
+            for first_lane in range(0, LANES, ROWS):
+                count_together(
+                    row_words,
+                    column_words,
+                    first,
+                    at=(a, first_lane, b),
+                    in_registers=in_registers,
+                    sums=sums,
+                    out=counts,
+                )
+                for r in range(ROWS):
+                    lane = first_lane + r
+                    if not is_live[lane]:
+                        continue
+                    limit = row_limits[a, lane]
+                    if n_groups == 2:
+                        above = above_two_groups(
+                            counts,
+                            column_moments,
+                            limits,
+                            (r * 2, b * 4, line),
+                            (
+                                weight[0],
+                                weight[1],
+                                factors[lane, 0, 0],
+                                factors[lane, 0, 1],
+                                factors[lane, 1, 0],
+                                factors[lane, 1, 1],
+                                limit,
+                                error,
+                            ),
+                        )
+                    else:
+                        room[:] = 0
+                        for g in range(n_groups):
+                            at = 2 * b * n_groups + g
+                            add_group(
+                                counts,
+                                column_moments,
+                                (r * n_groups + g, at, at + n_groups),
+                                (weight[g], factors[lane, 0, g], factors[lane, 1, g]),
+                                room,
+                            )
+                            if n_arms > 2 and (g + 1 == n_groups or arm[g + 1] != arm[g]):
+                                close_arm(room)
+                        if n_arms > 2:
+                            above = above_arms(limits, line, (limit, error), room)
+                        else:
+                            above = above_two_arms(limits, line, (limit, error), room)
+                    if above:
+                        n_computed += _improve(
+                            rows,
+                            columns,
+                            plan,
+                            at=(a, lane, b, above),
+                            options=(is_square, both),
+                            room=(counts[r], arms),
+                        )
+    return n_computed
+
+
+@njit(nogil=True, cache=True)
+def _improve(rows, columns, plan, at, options, room):
+    """Compute the statistic of lanes that may be better; returns how many it were."""
+    a, lane, b, above = at
+    is_square, both = options
+    counts, arms = room
+    n_computed = 0
+    owner, rule = rows.owner[a, lane], rows.rule[a, lane]
+    for k in range(LANES):
+        if not (above >> np.uint32(k)) & np.uint32(1):
+            continue
+        other = columns.owner[b, k]
+        if other < 0 or other == owner or (is_square and a == b and k <= lane):
+            continue
+        n_computed += 1
+        found = F32(
+            _statistic(counts[:, k], rows.ones[a, :, lane], columns.ones[b, :, k], plan, arms)
+        )
+        _keep(rows, a, lane, found, (other, columns.rule[b, k]))
+        if both:
+            _keep(columns, b, k, found, (owner, rule))
+    return n_computed
+
+
+@njit(nogil=True, cache=True)
+def _keep(side, tile, lane, found, whose):
+    """Keep a partner if it is better; of equal ones the smaller owner, then the smaller rule."""
+    best = side.statistic[tile, lane]
+    owner, rule = whose
+    if found < best or found <= 0:
+        return
+    if found == best:
+        if owner > side.partner[tile, lane]:
+            return
+        if owner == side.partner[tile, lane] and rule >= side.cut[tile, lane]:
+            return
+    side.statistic[tile, lane] = found
+    side.partner[tile, lane] = owner
+    side.cut[tile, lane] = rule
+
+
+@njit(nogil=True, cache=True)
+def _statistic(together, ones_j, ones_k, plan, arms):
+    """The statistic of a pair from its counts by group, in float64.
+
+    Every operation is symmetric in j and k. Arms without variance (a bit is constant there) tell
+    nothing and are left out; with fewer than two others the statistic is 0.
+    """
+    covariance, variance = arms
+    arms[:] = 0
+    for g in range(len(plan.size)):
+        n, omega, c = plan.size[g], plan.omega[g], plan.arm[g]
+        n11, n10, n01 = together[g], ones_j[g] - together[g], ones_k[g] - together[g]
+        n00 = (n - n11) - (n10 + n01)
+        pj, pk = ones_j[g] / n, ones_k[g] / n
+        qj, qk = 1 - pj, 1 - pk
+        cov = n11 / n - pj * pk
+        apart = (n10 * ((qj * qj) * (pk * pk))) + (n01 * ((pj * pj) * (qk * qk)))
+        alike = n11 * ((qj * qj) * (qk * qk)) + n00 * ((pj * pj) * (pk * pk))
+        product = (pj * qj) * (pk * qk)
+        spread = max(product, (apart + alike) / n - cov * cov) if product > 0 else 0.0
+        covariance[c] += omega * cov
+        variance[c] += omega * omega * (spread / (n - 1))
+    if len(variance) == 2:
+        if variance[0] <= 0 or variance[1] <= 0:
+            return 0.0
+        difference = covariance[1] - covariance[0]
+        return difference * difference / (variance[0] + variance[1])
+    precision, mean, n_known = 0.0, 0.0, 0
+    for c in range(len(variance)):
+        if variance[c] > 0:
+            precision += 1 / variance[c]
+            mean += covariance[c] / variance[c]
+            n_known += 1
+    if n_known < 2:
+        return 0.0
+    mean /= precision
+    total = 0.0
+    for c in range(len(variance)):
+        if variance[c] > 0:
+            total += (covariance[c] - mean) ** 2 / variance[c]
+    return total

@@ -1,0 +1,159 @@
+"""Count the samples in which two bits are set: 4 features against 32 others, in vector registers.
+
+Covers `count_together` and its two ways. What the counts are good for is in `kernel`, how bits are
+laid out in `bits`.
+
+Bits stand as [tile][word][lane]: a word of 32 features side by side. The word of a row feature is
+broadcast and counts stay in their lanes, so nothing is summed across a register. 4 rows x 4
+registers of 8 lanes keep 16 counts; measured on a Zen 4 core 1.85e10 words a second, 5.1 a cycle.
+The limit is 5.33: an AND, a population count and an addition for 8 words, 2 of these a cycle. (2 x
+4 and 4 x 2 registers: 0.85 and 0.95 of it; 8 x 2: 0.7 with 10,000 samples; 16 x 1: 0.5.)
+"""
+
+# ruff: noqa: ARG001  (numba passes what an intrinsic is called with by the names it has)
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic as numba_intrinsic
+
+intrinsic: Any = numba_intrinsic  # its calls have other arguments than its definition
+
+ROWS = 4  # features whose words are broadcast at a time
+LANES = 32  # features side by side
+WIDTH = 8  # words of a register
+REGISTERS = LANES // WIDTH
+
+
+def has_vector_counts() -> bool:
+    """Whether this processor counts the bits of 8 words at once (AVX512_VPOPCNTDQ)."""
+    return bool(llvmlite.binding.get_host_cpu_features().get("avx512vpopcntdq", False))
+
+
+@intrinsic
+def popcount(typing_context, word):
+    """The number of bits that are set in a uint64."""
+
+    def generate(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def _count_in_registers(typing_context, rows, columns, out, places):
+    """See `count_together`; places: number of words, offsets of the first word of the rows and of
+    the columns, offset in `out`, and offset there from a row to the next."""
+    signature = types.void(rows, columns, out, types.UniTuple(types.intp, 5))
+
+    def generate(context, builder, signature, args):
+        i32, i64 = ir.IntType(32), ir.IntType(64)
+        words, floats = ir.VectorType(i64, WIDTH), ir.VectorType(ir.FloatType(), WIDTH)
+        n_words, row_at, column_at, out_at, step = cgutils.unpack_tuple(builder, args[3])
+
+        def pointer(i, offset):
+            array = context.make_array(signature.args[i])(context, builder, args[i])
+            return builder.gep(array.data, [offset])
+
+        row, column, out = pointer(0, row_at), pointer(1, column_at), pointer(2, out_at)
+        count_bits = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(words, [words]), f"llvm.ctpop.v{WIDTH}i64"
+        )
+        undefined = ir.Constant(words, ir.Undefined)
+        all_first = ir.Constant(ir.VectorType(i32, WIDTH), [0] * WIDTH)
+
+        entry = builder.block
+        loop = builder.append_basic_block("word")
+        done = builder.append_basic_block("counted")
+        builder.branch(loop)
+        builder.position_at_end(loop)
+        word = builder.phi(i64)
+        word.add_incoming(i64(0), entry)
+        before = []
+        for _ in range(ROWS * REGISTERS):
+            count = builder.phi(words)
+            count.add_incoming(ir.Constant(words, [0] * WIDTH), entry)
+            before.append(count)
+        start = builder.mul(word, i64(LANES))
+        loaded = []
+        for c in range(REGISTERS):
+            place = builder.gep(column, [builder.add(start, i64(WIDTH * c))])
+            loaded.append(builder.load(builder.bitcast(place, words.as_pointer()), align=8))
+        after: list[Any] = []
+        for r in range(ROWS):
+            single = builder.load(builder.gep(row, [builder.add(start, i64(r))]))
+            single = builder.insert_element(undefined, single, i32(0))
+            broadcast = builder.shuffle_vector(single, undefined, all_first)
+            for c in range(REGISTERS):
+                both = builder.call(count_bits, [builder.and_(broadcast, loaded[c])])
+                after.append(builder.add(before[len(after)], both))
+        next_word = builder.add(word, i64(1))
+        word.add_incoming(next_word, loop)
+        for old, new in zip(before, after, strict=True):
+            old.add_incoming(new, loop)
+        builder.cbranch(builder.icmp_signed("<", next_word, n_words), loop, done)
+        builder.position_at_end(done)
+        for i, count in enumerate(after):
+            offset = builder.mul(step, i64(i // REGISTERS))
+            place = builder.gep(out, [builder.add(offset, i64(WIDTH * (i % REGISTERS)))])
+            number = builder.sitofp(count, floats)
+            builder.store(number, builder.bitcast(place, floats.as_pointer()), align=4)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@njit(nogil=True, cache=True)
+def _count_in_a_loop(row_words, column_words, sums, out):
+    """See `count_together`; of one row (n_words,) and the words of a tile (n_words, LANES)."""
+    sums[:] = 0
+    for w in range(len(row_words)):
+        word = row_words[w]
+        for lane in range(LANES):
+            sums[lane] += popcount(word & column_words[w, lane])
+    for lane in range(LANES):
+        out[lane] = np.float32(sums[lane])
+
+
+@njit(nogil=True, cache=True)
+def count_together(rows, columns, first, at, in_registers, sums, out):
+    """Samples of each group in which the bits of a row and of a column are both set.
+
+    rows, columns  uint64 (n_tiles, n_words, LANES)
+    first          int64 (n_groups + 1,): first word of each group
+    at             tile of the rows, lane of the first of ROWS rows, tile of the columns
+    in_registers   whether to use registers of 8 words, or a plain loop
+    sums           uint64 (LANES,): room to work
+    out            float32 (ROWS, n_groups, LANES): exact below 2^24 samples
+    """
+    row_tile, row_lane, column_tile = at
+    n_words, n_groups = rows.shape[1], len(first) - 1
+    for g in range(n_groups):
+        begin, end = first[g], first[g + 1]
+        if in_registers:
+            _count_in_registers(
+                rows,
+                columns,
+                out,
+                (
+                    end - begin,
+                    (row_tile * n_words + begin) * LANES + row_lane,
+                    (column_tile * n_words + begin) * LANES,
+                    g * LANES,
+                    n_groups * LANES,
+                ),
+            )
+        else:
+            for r in range(ROWS):
+                _count_in_a_loop(
+                    rows[row_tile, begin:end, row_lane + r],
+                    columns[column_tile, begin:end],
+                    sums,
+                    out[r, g],
+                )
