@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 MODES = ("default", "paper")
 RULES = ("tail", "knockoff")
+GUARANTEES = ("fdr", "confident")
+PAIRS = ("auto", "all", "off")
 CRITERIA = ("entropy", "gini", "variance")
 # Settings of how samples were taken; a run without them has none of these names in its documents.
 OF_SAMPLES = ("sample_weight", "class_weight", "confounders", "subjects")
@@ -232,6 +234,25 @@ class Settings:
         '"tail": p-values from the tail of the probes; "knockoff": the knockoff+ filter.',
         METHOD,
         choices=RULES,
+    )
+    pairs: str = _setting(
+        "auto",
+        '"all": look at all pairs of features for those that matter only together; "auto": if that '
+        'takes minutes at most; "off": leave them to the trees.',
+        choices=PAIRS,
+    )
+    n_features: int | None = _setting(
+        None,
+        "Select this many features, those with the smallest p-values, whatever their error rate.",
+        unset="as many as the false discovery rate allows",
+        **COUNT,
+    )
+    guarantee: str = _setting(
+        "fdr",
+        '"fdr": the rate holds in the mean over lists; "confident": it also holds for this list '
+        "with 95 % confidence, if features are not strongly dependent.",
+        METHOD,
+        choices=GUARANTEES,
     )
     criterion: str | None = _setting(
         None,

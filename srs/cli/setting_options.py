@@ -143,9 +143,10 @@ NProbes = Annotated[
 Evidence = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="used|screened|peak",
-        help="Kinds of evidence that count for the verdict: used, screened, peak. Repeat for "
-        "more. Default: the built-in ones; with sample_weight without used.",
+        metavar="used|screened|peak|univariate|pairs",
+        help="Kinds of evidence that count for the verdict: used, screened, peak, univariate, "
+        "pairs. Repeat for more. Default: the built-in ones; with sample_weight without "
+        "used.",
         rich_help_panel=METHOD,
     ),
 ]
@@ -154,6 +155,32 @@ Rule = Annotated[
     typer.Option(
         metavar="tail|knockoff",
         help='"tail": p-values from the tail of the probes; "knockoff": the knockoff+ filter.',
+        rich_help_panel=METHOD,
+    ),
+]
+Pairs = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|all|off",
+        help='"all": look at all pairs of features for those that matter only together; "auto": '
+        'if that takes minutes at most; "off": leave them to the trees.',
+        rich_help_panel=COMMON,
+    ),
+]
+NFeatures = Annotated[
+    int | None,
+    typer.Option(
+        help="Select this many features, those with the smallest p-values, whatever their error "
+        "rate. Default: as many as the false discovery rate allows.",
+        rich_help_panel=COMMON,
+    ),
+]
+Guarantee = Annotated[
+    str,
+    typer.Option(
+        metavar="fdr|confident",
+        help='"fdr": the rate holds in the mean over lists; "confident": it also holds for this '
+        "list with 95 % confidence, if features are not strongly dependent.",
         rich_help_panel=METHOD,
     ),
 ]

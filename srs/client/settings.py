@@ -29,6 +29,9 @@ class SelectSettings(TypedDict, total=False):
     n_probes: int | None
     evidence: Sequence[str] | None
     rule: str
+    pairs: str
+    n_features: int | None
+    guarantee: str
     criterion: str | None
     max_features: int | None
     max_depth: int | None

@@ -6,8 +6,10 @@ import numpy as np
 
 from srs.engine.subspace import Pool
 from srs.evidence.arrays import PIECE, Evidence
+from srs.evidence.registry import evidence_kind, with_probes
 from srs.inference.scale import scaled_statistic
 
+SURE = 0.05  # chance that any feature of a run without signal is carried by its p-value
 PERCENTILE_SAMPLE = 10_000  # features that percentiles of the evidence are taken from
 
 
@@ -20,12 +22,14 @@ def choose_pool(
 ) -> Pool:
     """The columns that trees may carry next: the best, by any kind, of features and probes alike.
 
-    Kinds take turns, so that each has its own best in the pool. Pinned features stand first.
+    Kinds take turns, so that each has its own best in the pool. Pinned features stand first. Kinds
+    with p-values have no probes to be carried beside their features, so only features that are sure
+    by them are, in half of the pool at most: noise that was carried would confirm itself.
     """
     n_features = len(evidence.n_drawn)
     rankings = []
     outstanding: set[int] = set()
-    for kind in kinds:
+    for kind in with_probes(kinds):
         statistic = scaled_statistic(evidence, kind, feature_classes)
         flat = statistic.ravel()
         best = _largest(flat, size)
@@ -34,7 +38,8 @@ def choose_pool(
         rankings.append(ranking)
         outstanding.update(ranking[flat[ranking] > outstanding_from(statistic)].tolist())
         del statistic, flat  # before the next are made
-    chosen: dict[int, None] = {}
+    chosen: dict[int, None] = dict.fromkeys(_sure(evidence, kinds, size // 2))
+    outstanding.update(chosen)
     for rank in range(size):
         for ranking in rankings:
             if rank < len(ranking):
@@ -48,6 +53,16 @@ def choose_pool(
         np.concatenate([fixed.roles, (columns // n_features).astype(np.uint8)]),
         np.concatenate([fixed.outstanding, stands_out]),
     )
+
+
+def _sure(evidence: Evidence, kinds: tuple[str, ...], size: int) -> list[int]:
+    """Places of features that are sure by the p-values of a kind, the surest first."""
+    found: list[int] = []
+    for kind in (kind for kind in kinds if evidence_kind(kind).carried):
+        values = evidence.by_kind[kind][0]
+        places = np.flatnonzero(values > np.log(len(values) / SURE))
+        found += places[np.lexsort((places, -values[places]))][:size].tolist()
+    return found[:size]
 
 
 def _largest(values: np.ndarray, size: int) -> np.ndarray:

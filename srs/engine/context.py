@@ -5,13 +5,16 @@ Made once a process: by the run itself, and by each worker for itself (`srs.engi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from srs.engine.memory import RunShape, plan_shape, projected_mem
+from srs.engine.memory import RunShape, batch_mem, plan_shape, projected_mem
 from srs.engine.samples import Samples, plan_samples
 from srs.errors import InputError, SettingsError
+from srs.evidence.registry import taking_part
 from srs.inference.feature_classes import find_feature_classes
 from srs.settings import Settings
 from srs.store import CATEGORICAL, FeatureStore
@@ -36,7 +39,10 @@ class RunContext:
     pinned       int64: places of pinned features
     feature_classes  uint8 by place: the class of each feature, see `srs.inference.feature_classes`;
                  empty in workers
+    kinds        kinds of evidence that count
+    left_out     kinds that were asked for and take no part, and why
     resident     uint8 (n_tiles, n_samples, 64): the whole store, where it fits; else None
+    kept         what the steps of a kind of evidence keep for the next ones
     scratch      memory that batches use one after the other, see `_reuse`
     """
 
@@ -48,8 +54,11 @@ class RunContext:
     splits_by_subset: np.ndarray | None
     pinned: np.ndarray
     feature_classes: np.ndarray
+    kinds: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
     resident: np.ndarray | None = None
     scratch: list[dict[str, np.ndarray]] = field(default_factory=list)
+    kept: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def target(self) -> TreeTarget:
@@ -77,6 +86,21 @@ class RunContext:
             return self.store.read_places(places)
         return self.resident[places // TILE, :, places % TILE].T
 
+    @property
+    def batch_mem(self) -> int:
+        """Bytes that a batch may hold, and so a step of a kind of evidence."""
+        return batch_mem(self.shape, self.resident is not None)
+
+    def read_chunks(self, first: int, stop: int) -> np.ndarray:
+        """Codes of some chunks, (n_tiles, n_samples, 64); not to be changed."""
+        n_tiles = self.shape.chunk_features // TILE
+        if self.resident is not None:
+            return self.resident[first * n_tiles : stop * n_tiles]
+        codes = self.store.empty_chunks(stop - first)
+        for chunk in range(first, stop):
+            self.store.read_chunk(chunk, codes[chunk - first])
+        return codes.reshape(-1, self.shape.n_samples, TILE)
+
     def borrow_scratch(self) -> dict[str, np.ndarray]:
         """Memory that no other batch uses now; the batch gives it back at its end."""
         try:
@@ -93,6 +117,7 @@ def make_context(store: FeatureStore, settings: Settings) -> RunContext:
     target = store.target(settings.target)
     pinned = np.unique(store.places_of(store.find_ids(settings.pinned)))
     n_roles = settings.n_roles(store.n_features)
+    kinds, _ = taking_part(settings, store.n_features, store.n_samples)
     shape = plan_shape(
         n_samples=store.n_samples,
         n_features=store.n_features,
@@ -103,7 +128,7 @@ def make_context(store: FeatureStore, settings: Settings) -> RunContext:
         allowed_mem=settings.allowed_mem,
         subspace_size=settings.subspace_size,
         round_size=settings.round_size,
-        kinds=settings.evidence,
+        kinds=kinds,
         weighted=any((settings.sample_weight, settings.class_weight, settings.confounders)),
     )
     return gather_context(store, settings, shape, pinned, find_feature_classes(store, n_roles - 1))
@@ -122,6 +147,7 @@ def gather_context(
     criterion = _criterion(settings, target)
     samples = plan_samples(store, settings, shape.n_roles)
     n_train = len(samples.train)
+    kinds, left_out = taking_part(settings, store.n_features, store.n_samples)
     tree = TreeSettings(
         criterion,
         settings.max_features,
@@ -139,6 +165,8 @@ def gather_context(
         splits_by_subset=categorical_places(store),
         pinned=pinned,
         feature_classes=np.empty(0, np.uint8) if feature_classes is None else feature_classes,
+        kinds=kinds,
+        left_out=left_out,
     )
 
 

@@ -22,16 +22,18 @@ from srs.engine.batch import BatchSpec, PaperSpec
 from srs.engine.carry import choose_pool
 from srs.engine.checkpoint import has_checkpoint, read_checkpoint, write_checkpoint
 from srs.engine.context import RunContext
-from srs.engine.state import Outcome, Progress, State
+from srs.engine.state import ENDED, Outcome, Progress, Stage, State
 from srs.engine.stopping import least_trees
 from srs.engine.subspace import Pool
 from srs.errors import CheckpointError, RunInterrupted, SRSError
 from srs.evidence.arrays import BatchEvidence, Evidence
 from srs.evidence.collecting import collect_evidence
-from srs.evidence.registry import kinds_held
+from srs.evidence.pairs.kind import PAIRS
+from srs.evidence.registry import evidence_kind, kinds_held
 from srs.executors import Executor
 from srs.inference.interim import find_relevant
 from srs.inference.paper import decide_paper
+from srs.inference.sampled import log_p_values
 from srs.trees import Tree, save_trees
 
 ROUND_TREES = 16  # fewest trees between two interim decisions where nothing is said
@@ -65,7 +67,7 @@ class Run:
         self.on_progress = on_progress
         self.paper = context.settings.mode == "paper"
         n_features, n_outputs = context.shape.n_features, context.target.n_classes
-        held = [kind.name for kind in kinds_held(context.settings.evidence)]
+        held = [kind.name for kind in kinds_held(context.kinds)]
         self.state = State(
             Evidence.empty(n_features, context.shape.n_roles, held),
             Pool.of_pinned(context.pinned),
@@ -74,14 +76,17 @@ class Run:
         )
         self.seconds = {"read": 0.0, "fill": 0.0, "grow": 0.0}
         self._started = self._saved = self._synced = monotonic()
-        self._n_restored = 0
+        self._n_restored = self._n_restored_trees = 0
         self._n_specs = 0
         self._sync_seconds = 0.0
         self._newest_synced = True
+        self._stage: Stage | None = None
         self._changing = False  # while the state is between two states that can be continued
         self.trees_per_pass = self._count_trees_per_pass()
         self.round_batches = self._count_round_batches()
-        self.least_trees = least_trees(context.shape, self.trees_per_pass)
+        self.least_trees = least_trees(
+            context.shape, self.trees_per_pass, pairs_are_seen=PAIRS.name in context.kinds
+        )
 
     def _count_trees_per_pass(self) -> int:
         shape = self.context.shape
@@ -121,6 +126,8 @@ class Run:
         Ctrl-C and errors leave a checkpoint, if the run has a folder; Ctrl-C is a RunInterrupted.
         """
         try:
+            if not self.paper:
+                self._run_steps()
             while (reason := self._stop_reason()) is None:
                 self._run_round()
         except KeyboardInterrupt:
@@ -135,6 +142,39 @@ class Run:
         self.seconds["total"] = monotonic() - self._started
         self.context.scratch.clear()  # its memory is needed for the final decision
         return Outcome(self.state, reason, self._n_passes(), self.seconds)
+
+    def _run_steps(self) -> None:
+        """Have the evidence of the kinds that make it in steps (`srs.evidence.kinds.Steps`)."""
+        state = self.state
+        for kind in map(evidence_kind, self.context.kinds):
+            if kind.steps is None or state.n_steps.get(kind.name) == ENDED:
+                continue
+            steps = kind.steps(self.context)
+            if kind.name not in state.n_steps:
+                state.n_steps[kind.name], state.steps = 0, steps.found
+            specs = steps.specs[state.n_steps[kind.name] :]
+            for outcome in self.executor.map(self.task, specs):
+                self._changing = True
+                steps.merge(state.steps, outcome)
+                state.n_steps[kind.name] += 1
+                self._changing = False
+                self._stage = Stage(kind.name, state.n_steps[kind.name], len(steps.specs))
+                self._report()
+                if monotonic() - self._saved > CHECKPOINT_SECONDS:
+                    self._try_to_save()
+            self._changing = True
+            found = steps.finish(state.steps)
+            if "statistic" in found:
+                sample = {name: found.pop(name) for name in ("statistic", "null", "null_places")}
+                classes = self.context.feature_classes
+                found["values"] = log_p_values(**sample, feature_classes=classes)[None]
+            state.evidence.by_kind[kind.name][...] = found.pop("values")
+            state.evidence.told |= found
+            state.n_steps[kind.name], state.steps = ENDED, {}
+            self._changing = False
+            self._stage = None
+            self.context.kept.clear()
+            self._try_to_save()
 
     def _run_round(self) -> None:
         state = self.state
@@ -215,7 +255,7 @@ class Run:
         if not self.paper:
             state.pool = choose_pool(
                 state.evidence,
-                settings.evidence,
+                self.context.kinds,
                 settings.max_carried,
                 self.context.pinned,
                 self.context.feature_classes,
@@ -227,11 +267,13 @@ class Run:
             return decide_paper(evidence, settings.probe_draws, settings.probe_share).relevant
         return find_relevant(
             evidence,
-            settings.evidence,
+            self.context.kinds,
             settings.fdr,
             feature_classes=self.context.feature_classes,
             excluded=self.context.pinned,
             rule=settings.rule,
+            confident=settings.guarantee == "confident",
+            n_features=settings.n_features,
         )
 
     # -- when to stop -----------------------------------------------------------------------
@@ -278,7 +320,7 @@ class Run:
             stable = state.n_trees + (settings.patience - state.unchanged) * self.round_trees
             limits.append(max(self.least_trees, stable))
         left = max(0.0, min(limits) - state.n_trees)
-        seconds = left * self._elapsed() / max(1, state.n_trees - self._n_restored)
+        seconds = left * self._elapsed() / max(1, state.n_trees - self._n_restored_trees)
         if settings.max_seconds is not None:
             seconds = min(seconds, max(0.0, settings.max_seconds - self._elapsed()))
         return seconds
@@ -296,7 +338,8 @@ class Run:
                     seconds=self._elapsed(),
                     remaining_seconds=self._remaining_seconds(),
                     figures=self.executor.figures(),
-                    histograms=partial(state.evidence.histograms, self.settings.evidence),
+                    histograms=partial(state.evidence.histograms, self.context.kinds),
+                    stage=self._stage,
                 )
             )
 
@@ -354,14 +397,19 @@ class Run:
                 f"same settings and data, or start without --resume."
             )
         self.state = State.unpack(header, arrays)
-        self._n_restored = self.state.n_trees
+        self._n_restored, self._n_restored_trees = self._n_done(), self.state.n_trees
+
+    def _n_done(self) -> int:
+        """Trees, and steps of kinds of evidence: what is worth a checkpoint."""
+        steps = self.state.n_steps.values()
+        return self.state.n_trees + sum(1 if n == ENDED else n for n in steps)
 
     def _keep(self) -> str:
         """Save what was gathered, if it can be continued; a sentence that says where it is."""
         if self.folder is None:
             return "it had no folder for a checkpoint."
         trouble = ""
-        if not self._changing and self.state.n_trees > self._n_restored:
+        if not self._changing and self._n_done() > self._n_restored:
             try:
                 self.save()
             except OSError as error:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from srs.engine.subspace import subspace_limit
 from srs.errors import MemoryBudgetError
-from srs.evidence.registry import BUILT_IN, USUAL, bytes_of, kinds_held, kinds_of_trees
+from srs.evidence.registry import USUAL, bytes_of, held_bytes, kinds_held, kinds_of_trees
 from srs.memory import FETCHED_RESULTS, INTERPRETER_MEM, MB, format_bytes
 
 WORKER_MEM = 215 * MB  # fresh Dask worker with kernels loaded
@@ -21,7 +21,7 @@ HELD_RESULTS = 3  # results of one thread that wait in its worker to be fetched
 SLAB_SUBSPACES = 4  # subspaces that one slab is cut into; fewer if a round has fewer trees
 MIN_SUBSPACE, MAX_SUBSPACE = 250, 10_000
 SEEN_WHOLE = 64  # up to which every tree sees all of them
-USUAL_BYTES = bytes_of(BUILT_IN)
+USUAL_BYTES = bytes_of(kinds_of_trees(USUAL))
 SUBSPACE_SHARE = 10  # a subspace is a tenth of the features, between the two
 
 
@@ -38,8 +38,8 @@ class RunShape:
     max_carried    most carried columns of a tree
     n_outputs      classes, or 1 for a numeric target
     weighted       whether samples may have weights
-    held_bytes     of the evidence of a feature or probe, as the loop holds it
-    batch_bytes    of the same, as a batch returns it
+    held_bytes     of the evidence of a feature and its probes, as the loop holds it
+    batch_bytes    of the evidence of a feature or probe, as a batch returns it
     """
 
     n_samples: int
@@ -51,7 +51,7 @@ class RunShape:
     max_carried: int
     n_outputs: int
     weighted: bool = False
-    held_bytes: int = USUAL_BYTES
+    held_bytes: int = 2 * USUAL_BYTES
     batch_bytes: int = USUAL_BYTES
 
     @property
@@ -82,17 +82,17 @@ def batch_mem(shape: RunShape, resident: bool = False) -> int:
     return slab + block + carried + tree + evidence
 
 
-def coordinator_mem(n_features: int, n_roles: int, held_bytes: int = USUAL_BYTES) -> int:
-    """Bytes that are held for all features: 62 a feature with one probe.
+def coordinator_mem(shape: RunShape) -> int:
+    """Bytes that are held for all features.
 
-    Evidence, ids and feature classes, and the arrays of the final decision: p-values, and of one
-    kind of evidence the places of a feature class, its features and its probes. Interim decisions
-    (`srs.inference.interim`) need less; the table of the result (`srs.inference.final`) is made as
-    evidence is given up, and needs no more.
+    Evidence, ids and feature classes, and the arrays of a decision: p-values, the kind that found a
+    feature, and of one kind of evidence the places of a feature class, its features and its probes.
+    The table of the result (`srs.inference.final`) is made as evidence is given up, and needs no
+    more.
     """
-    evidence = held_bytes * n_roles + 12 + 5
-    decision = 9 + 4 * (n_roles + 1)
-    return n_features * (evidence + decision)
+    evidence = shape.held_bytes + 12 + 5
+    decision = 14 + 4 * (shape.n_roles + 1)
+    return shape.n_features * (evidence + decision)
 
 
 def weight_mem(shape: RunShape) -> int:
@@ -103,15 +103,13 @@ def weight_mem(shape: RunShape) -> int:
 def projected_mem(shape: RunShape, threads: int, resident: bool = False) -> int:
     """Bytes that the process is predicted to hold at most; resident: with all codes."""
     store = weight_mem(shape) + (store_mem(shape) if resident else 0)
-    loop = coordinator_mem(shape.n_features, shape.n_roles, shape.held_bytes)
-    return INTERPRETER_MEM + loop + store + threads * batch_mem(shape, resident)
+    return INTERPRETER_MEM + coordinator_mem(shape) + store + threads * batch_mem(shape, resident)
 
 
 def coordinator_projected_mem(shape: RunShape) -> int:
     """Bytes that a coordinator of workers is predicted to hold at most."""
     fetched = 2 * FETCHED_RESULTS * evidence_mem(shape)
-    loop = fetched + coordinator_mem(shape.n_features, shape.n_roles, shape.held_bytes)
-    return INTERPRETER_MEM + DASK_MEM + loop
+    return INTERPRETER_MEM + DASK_MEM + fetched + coordinator_mem(shape)
 
 
 def worker_mem(shape: RunShape, slots: int, resident: bool = False) -> int:
@@ -189,7 +187,7 @@ def plan_shape(
             max_carried=max_carried,
             n_outputs=n_outputs,
             weighted=weighted,
-            held_bytes=bytes_of(kinds_held(kinds)),
+            held_bytes=held_bytes(kinds_held(kinds), n_roles),
             batch_bytes=bytes_of(kinds_of_trees(kinds)),
         )
 

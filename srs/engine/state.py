@@ -12,8 +12,9 @@ import numpy as np
 from srs.engine.subspace import Pool
 from srs.evidence.arrays import Evidence
 
-_COUNTS = ("n_rounds", "n_batches", "n_trees", "unchanged", "history")
-_EVIDENCE, _POOL = "evidence_", "pool_"
+_COUNTS = ("n_rounds", "n_batches", "n_trees", "unchanged", "history", "n_steps")
+_EVIDENCE, _POOL, _STEPS = "evidence_", "pool_", "steps_"
+ENDED = -1  # number of steps of a kind of evidence whose steps are over
 
 
 @dataclass
@@ -29,6 +30,8 @@ class State:
     unchanged     rounds since the relevant set changed last
     history       (n_trees, n_relevant) after each round in which something was looked at
     votes         summed predictions of held-out samples
+    n_steps       by kind of evidence: steps that are merged, or ENDED
+    steps         what the steps of the present kind have found, by name
     """
 
     evidence: Evidence
@@ -40,11 +43,14 @@ class State:
     n_trees: int = 0
     unchanged: int = 0
     history: list[tuple[int, int]] = field(default_factory=list)
+    n_steps: dict[str, int] = field(default_factory=dict)
+    steps: dict[str, np.ndarray] = field(default_factory=dict)
 
     def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Counts and arrays by name, for a checkpoint."""
         arrays = {_EVIDENCE + name: array for name, array in self.evidence.arrays().items()}
         arrays |= {_POOL + name: getattr(self.pool, name) for name in Pool.__dataclass_fields__}
+        arrays |= {_STEPS + name: array for name, array in self.steps.items()}
         arrays |= {"relevant": self.relevant, "votes": self.votes}
         return {name: getattr(self, name) for name in _COUNTS}, arrays
 
@@ -63,7 +69,22 @@ class State:
             arrays["votes"],
             **{n: counts[n] for n in _COUNTS if n != "history"},
             history=history,
+            steps=those(_STEPS),
         )
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a run does before its first tree: the steps of one kind of evidence.
+
+    kind     name of the kind of evidence
+    n_done   steps that are done
+    n_steps  steps in all
+    """
+
+    kind: str
+    n_done: int
+    n_steps: int
 
 
 @dataclass(frozen=True)
@@ -78,6 +99,7 @@ class Progress:
     seconds            wall time so far
     remaining_seconds  estimate of what is left; None while it is unknown
     figures            what is known of the workers; empty for threads of this process
+    stage              what is done before the first tree; None: trees are grown
     histograms         gives, for each kind of evidence, how many features and probes have how much
                        of it now; seconds for millions of features, so ask now and then
     """
@@ -91,6 +113,7 @@ class Progress:
     remaining_seconds: float | None
     figures: dict[str, int] = field(default_factory=dict)
     histograms: Callable[[], dict[str, Any]] = dict
+    stage: Stage | None = None
 
 
 @dataclass(frozen=True)

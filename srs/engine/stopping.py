@@ -2,8 +2,8 @@
 
 A run ends when its relevant set is stable, but never because nothing was found early: first every
 feature must have been drawn often enough for its evidence to be known, and, where it can be had
-for a bounded effort, pairs and triples of features that matter only together must have had their
-chance.
+for a bounded effort, triples of features that matter only together must have had their chance; and
+pairs, where they are not looked at one by one (`srs.evidence.pairs`).
 """
 
 from __future__ import annotations
@@ -40,11 +40,16 @@ def trees_to_meet_a_clique(shape: RunShape, degree: int) -> float:
     return 1.0 / chance if chance else float("inf")
 
 
-def least_trees(shape: RunShape, trees_per_pass: int) -> int:
-    """Trees that must be grown before a run may end because its relevant set is stable."""
+def least_trees(shape: RunShape, trees_per_pass: int, pairs_are_seen: bool = False) -> int:
+    """Trees that must be grown before a run may end because its relevant set is stable.
+
+    pairs_are_seen: all pairs are looked at, and need not meet in trees
+    """
     n_columns = shape.n_roles * shape.subspace_size + shape.max_carried
     least = max(MIN_TREES, MIN_DRAWS * trees_per_pass)
     for degree, effort in CLIQUE_EFFORT.items():
+        if degree == 2 and pairs_are_seen:
+            continue
         n_trees = CLIQUE_CHANCES * trees_to_meet_a_clique(shape, degree)
         affordable = n_trees * n_columns * shape.n_samples <= effort
         if affordable and n_trees <= CLIQUE_TREES[degree]:

@@ -8,7 +8,7 @@ the importance of the ensemble alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from srs.evidence.registry import USUAL, evidence_kind
 from srs.evidence.used import USED
 
 HISTOGRAM_BINS = 60
+_TOLD = "told_"  # before names in checkpoints
 PIECE = 1 << 17  # features that are looked at together, where all at once would take memory
 
 
@@ -99,7 +100,9 @@ class Evidence:
     n_wins      uint32: paper mode: draws in which it beat its probe; else empty
     importance  float32: summed decrease over all trees, carried draws included
     by_kind     float32 (n_roles, n) each: kinds of evidence by name, merged over draws as
-                `EvidenceKind.merge` says; *used* is always among them
+                `EvidenceKind.merge` says; *used* is always among them; (1, n) of kinds with
+                p-values
+    told        by name: what kinds tell of features besides (`EvidenceKind.tells`)
     """
 
     n_drawn: np.ndarray
@@ -107,21 +110,30 @@ class Evidence:
     n_wins: np.ndarray
     importance: np.ndarray
     by_kind: dict[str, np.ndarray]
+    told: dict[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, n_features: int, n_roles: int, kinds: Sequence[str] = USUAL) -> Evidence:
         drawn, used = (np.zeros(n_features, np.uint32) for _ in range(2))
         wins = np.zeros(n_features if n_roles == 1 else 0, np.uint32)
         importance = np.zeros(n_features, np.float32)
-        by_kind = {kind: np.zeros((n_roles, n_features), np.float32) for kind in kinds}
+        by_kind = {
+            kind: np.zeros((evidence_kind(kind).n_rows(n_roles), n_features), np.float32)
+            for kind in kinds
+        }
         return cls(drawn, used, wins, importance, by_kind)
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Evidence:
         """The inverse of `arrays`."""
         counts = {name: arrays[name] for name in _Counts._fields}
-        by_kind = {name: array for name, array in arrays.items() if name not in counts}
-        return cls(**counts, by_kind=by_kind)
+        told = {n.removeprefix(_TOLD): a for n, a in arrays.items() if n.startswith(_TOLD)}
+        by_kind = {
+            name: array
+            for name, array in arrays.items()
+            if name not in counts and not name.startswith(_TOLD)
+        }
+        return cls(**counts, by_kind=by_kind, told=told)
 
     @property
     def n_roles(self) -> int:
@@ -176,7 +188,9 @@ class Evidence:
     def histograms(self, kinds: Sequence[str]) -> dict[str, Histogram]:
         """For each kind of evidence, how many features and probes have how much of it."""
         shown = kinds if self.n_roles > 1 else [USED.name]  # paper mode has no other
-        return {kind: self._histogram(kind) for kind in shown}
+        return {
+            kind: self._histogram(kind) for kind in shown if not evidence_kind(kind).has_p_values
+        }
 
     def _histogram(self, kind: str) -> Histogram:
         n_features, n_roles = len(self.n_drawn), self.n_roles
@@ -210,4 +224,5 @@ class Evidence:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays by name, for a checkpoint."""
-        return {name: getattr(self, name) for name in _Counts._fields} | self.by_kind
+        told = {_TOLD + name: array for name, array in self.told.items()}
+        return {name: getattr(self, name) for name in _Counts._fields} | self.by_kind | told

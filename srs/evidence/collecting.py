@@ -24,7 +24,7 @@ def collect_evidence(
     if context.settings.mode == "paper":  # has no evidence but that of its trees
         return {}
     found = {}
-    for kind in map(evidence_kind, context.settings.evidence):
+    for kind in map(evidence_kind, context.kinds):
         if kind.collect is not None and (n_rounds == 0 or kind.every_round):
             found[kind.name] = _checked(kind, context, kind.collect(context, run_specs, n_rounds))
     return found

@@ -32,7 +32,7 @@ class BatchOutcome:
 
     @classmethod
     def empty(cls, context: RunContext, n_explored: int, n_pool: int) -> BatchOutcome:
-        kinds = kinds_of_trees(context.settings.evidence)
+        kinds = kinds_of_trees(context.kinds)
         roles = context.shape.n_roles
         return cls(
             kinds=kinds,

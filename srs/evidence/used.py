@@ -11,7 +11,7 @@ USED = EvidenceKind(
     sees="the impurity decrease of the splits that the feature made, as a mean over its draws "
     "(mean decrease of impurity)",
     title="Used: what the splits of a feature gained",
-    share=0.3,
+    share=0.15,
     merge="sum",
     mean=True,
     of_trees=lambda importances: importances.used,

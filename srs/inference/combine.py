@@ -1,12 +1,17 @@
-"""p-values of each kind of evidence, and how the kinds are combined: weighted Bonferroni.
+"""p-values of each kind of evidence, and how the kinds are combined: the Cauchy rule.
 
 The null of a kind is what the probes of like features show (`srs.inference.feature_classes`); how a
-p-value comes from it is in `srs.inference.null`.
+p-value comes from it is in `srs.inference.null`. Kinds that test by themselves bring p-values of
+their own. The kinds tell of the same samples and so depend on one another. The sum of
+cot(pi p) with weights that add up to 1 is Cauchy distributed in its tail whatever the dependence
+(Liu and Xie, 2020), and small p-values of several kinds add up, which the smallest p-value of all
+divided by its share would waste.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,10 +20,136 @@ from srs.evidence.registry import evidence_kind
 from srs.inference.fdr import count_rejected
 from srs.inference.null import Null, Tail
 
-KNOWN_SHARE = 0.85  # of the error rate goes to the kind that finds most, where it finds very many
+KNOWN_SHARE = 0.85  # of the weights follows what each kind finds, the rest is fixed
+FEW_FOUND = 5  # features, up to which the weights stay near the fixed ones
+FOUND_POWER = 3.0  # weights grow with this power of the number found
+LARGEST = 0.99  # p-values count as no more: one near 1 would outweigh a small one of another kind
 
 
-MANY_FOUND = 100  # features, at which half of that share does
+@dataclass(frozen=True)
+class Combined:
+    """What the kinds of evidence say together, by place.
+
+    p_value   float64; 1 where never drawn
+    found_by  uint8: number of the kind, as they were given, that adds most
+    tails     for each kind with probes, the tail of the null of each feature class
+    weights   for each kind, its share
+    """
+
+    p_value: np.ndarray
+    found_by: np.ndarray
+    tails: dict[str, list[Tail]]
+    weights: dict[str, float]
+
+
+def combine_kinds(
+    evidence: Evidence,
+    kinds: tuple[str, ...],
+    feature_classes: np.ndarray | None,
+    drawn: np.ndarray,
+    fdr: float,
+) -> Combined:
+    """One p-value a feature from all kinds of evidence."""
+    tails, weights = _weigh(evidence, kinds, feature_classes, drawn, fdr)
+    total = np.zeros(len(evidence.n_drawn))
+    most = np.full(len(total), -np.inf, np.float32)
+    found_by = np.zeros(len(total), np.uint8)
+    for number, kind in enumerate(kinds):
+        for at, p_value in _p_values(evidence, kind, feature_classes, drawn):
+            term = weights[kind] / np.tan(np.pi * np.minimum(p_value, LARGEST))
+            total[at] += term
+            term = np.minimum(term, 1e30)  # which float32 holds
+            better = term > most[at]
+            most[at] = np.where(better, term, most[at])
+            found_by[at] = np.where(better, np.uint8(number), found_by[at])
+    del most
+    for start in range(0, len(total), PIECE):
+        here = slice(start, start + PIECE)
+        total[here] = np.where(drawn[here], np.arctan2(1.0, total[here]) / np.pi, 1.0)
+    return Combined(total, found_by, tails, weights)
+
+
+def _weigh(
+    evidence: Evidence,
+    kinds: tuple[str, ...],
+    feature_classes: np.ndarray | None,
+    drawn: np.ndarray,
+    fdr: float,
+) -> tuple[dict[str, list[Tail]], dict[str, float]]:
+    """The tails of the kinds, and their weights."""
+    tails: dict[str, list[Tail]] = {}
+    n_found, n_drawn = {}, max(1, int(np.count_nonzero(drawn)))
+    for kind in kinds:
+        small = [np.empty(0)]
+        if evidence_kind(kind).has_p_values:
+            small += [p[p <= fdr] for _, p in _own_p_values(evidence, kind, drawn)]
+        else:
+            tails[kind] = []
+            for null, members in _nulls(evidence, kind, feature_classes, drawn):
+                tails[kind].append(null.tail)
+                for _, observed in _observed(evidence, kind, members):
+                    p_value = null.small_p_values(observed[observed >= null.least])
+                    small.append(p_value[p_value <= fdr])
+                del null  # before the next is made
+        n_found[kind] = count_rejected(np.concatenate(small), n_drawn, fdr)
+    return tails, kind_weights(n_found)
+
+
+def kind_weights(n_found: Mapping[str, int]) -> dict[str, float]:
+    """Weights of the kinds, from how many features each finds alone.
+
+    Where few are found they stay near fixed shares: no kind is known to see best, and choosing one
+    by a handful of features would break the rate. Where one kind finds many, most goes to it: weak
+    effects of that kind gain, and what another alone sees is seldom so weak that the rest is too
+    little.
+
+    >>> {k: round(w, 2) for k, w in kind_weights({"used": 0, "univariate": 0}).items()}
+    {'used': 0.25, 'univariate': 0.75}
+    >>> {k: round(w, 2) for k, w in kind_weights({"used": 50, "univariate": 20}).items()}
+    {'used': 0.75, 'univariate': 0.25}
+    """
+    shares = {kind: evidence_kind(kind).share for kind in n_found}
+    total = sum(shares.values())
+    grown = {kind: shares[kind] * (FEW_FOUND + n) ** FOUND_POWER for kind, n in n_found.items()}
+    return {
+        kind: KNOWN_SHARE * grown[kind] / sum(grown.values())
+        + (1.0 - KNOWN_SHARE) * shares[kind] / total
+        for kind in n_found
+    }
+
+
+def _p_values(
+    evidence: Evidence, kind: str, feature_classes: np.ndarray | None, drawn: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Places and their p-values of one kind, a piece at a time."""
+    if evidence_kind(kind).has_p_values:
+        yield from _own_p_values(evidence, kind, drawn)
+        return
+    for null, members in _nulls(evidence, kind, feature_classes, drawn):
+        for places, observed in _observed(evidence, kind, members):
+            yield places, null.p_values(observed)
+        del null  # before the next is made
+
+
+def _own_p_values(
+    evidence: Evidence, kind: str, drawn: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of a kind that tests by itself; a feature that it says nothing of is left out."""
+    values = evidence.by_kind[kind][0]
+    for start in range(0, len(values), PIECE):
+        here = values[start : start + PIECE]
+        told = np.flatnonzero(drawn[start : start + PIECE] & (here >= 0))
+        yield start + told, np.maximum(np.exp(-here[told].astype(np.float64)), 1e-300)
+
+
+def _nulls(
+    evidence: Evidence, kind: str, feature_classes: np.ndarray | None, drawn: np.ndarray
+) -> Iterator[tuple[Null, slice | np.ndarray]]:
+    """For each feature class: what its probes show, and the places of its features."""
+    for members in _members(feature_classes, drawn):
+        probes = evidence.statistic(kind, slice(1, None), members)
+        shared = np.may_share_memory(probes, evidence.by_kind[kind])  # and must not be reordered
+        yield Null.of(probes.flatten() if shared else probes.ravel()), members
 
 
 def _members(feature_classes: np.ndarray | None, drawn: np.ndarray) -> Iterator[slice | np.ndarray]:
@@ -38,102 +169,14 @@ def _members(feature_classes: np.ndarray | None, drawn: np.ndarray) -> Iterator[
             yield members
 
 
-def combined_p_values(
-    evidence: Evidence,
-    kinds: tuple[str, ...],
-    feature_classes: np.ndarray | None,
-    drawn: np.ndarray,
-    fdr: float,
-) -> tuple[np.ndarray, dict[str, list[Tail]], dict[str, float]]:
-    """p-values of features by place: the smallest of the kinds, each divided by its weight.
-
-    Also the tails of each kind, and the weights.
-    """
-    tails, weights = small_p_values(evidence, kinds, feature_classes, drawn, fdr)[
-        1:
-    ]  # they are not kept
-    combined = np.ones(len(evidence.n_drawn))
-    for kind, null, members in _nulls(evidence, kinds, feature_classes, drawn, coarse=False):
-        for at, p_value in _p_values(evidence, kind, null, members):
-            combined[at] = np.minimum(combined[at], p_value / weights[kind])
-        del null  # before the next is made
-    return combined, tails, weights
-
-
-def small_p_values(
-    evidence: Evidence,
-    kinds: tuple[str, ...],
-    feature_classes: np.ndarray | None,
-    drawn: np.ndarray,
-    fdr: float,
-) -> tuple[dict[str, list[tuple[np.ndarray, np.ndarray]]], dict[str, list[Tail]], dict[str, float]]:
-    """For each kind places and p-values, those up to `fdr`; the tails and the weights."""
-    n_features = len(evidence.n_drawn)
-    small: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {kind: [] for kind in kinds}
-    tails: dict[str, list[Tail]] = {kind: [] for kind in kinds}
-    for kind, null, members in _nulls(evidence, kinds, feature_classes, drawn, coarse=True):
-        tails[kind].append(null.tail)
-        for at, p_value in _p_values(evidence, kind, null, members):
-            below = p_value <= fdr
-            small[kind].append((at[below], p_value[below]))
-        del null  # before the next is made
-    n_found = {
-        kind: count_rejected(np.concatenate([p for _, p in found]), n_features, fdr)
-        for kind, found in small.items()
-        if found
-    }
-    return small, tails, kind_weights(n_found or dict.fromkeys(kinds, 0))
-
-
-def _nulls(
-    evidence: Evidence,
-    kinds: tuple[str, ...],
-    feature_classes: np.ndarray | None,
-    drawn: np.ndarray,
-    coarse: bool,
-) -> Iterator[tuple[str, Null, slice | np.ndarray]]:
-    """For each feature class and kind: what its probes show, and the places of its features."""
-    for members in _members(feature_classes, drawn):
-        for kind in kinds:
-            yield kind, _null(evidence, kind, members, coarse), members
-
-
-def _null(evidence: Evidence, kind: str, members: slice | np.ndarray, coarse: bool) -> Null:
-    probes = evidence.statistic(kind, slice(1, None), members)
-    shared = np.may_share_memory(probes, evidence.by_kind[kind])  # and must not be reordered
-    return Null.of(probes.flatten() if shared else probes.ravel(), coarse)
-
-
-def _p_values(
-    evidence: Evidence, kind: str, null: Null, members: slice | np.ndarray
+def _observed(
+    evidence: Evidence, kind: str, members: slice | np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Places and their p-values, a piece of the members at a time."""
+    """Places and the evidence of the features, a piece of the members at a time."""
     n_members = len(evidence.n_drawn) if isinstance(members, slice) else len(members)
     for start in range(0, n_members, PIECE):
         if isinstance(members, slice):
             places = np.arange(start, min(start + PIECE, n_members), dtype=np.int32)
         else:
             places = members[start : start + PIECE]
-        chosen, found = null.p_values(evidence.statistic(kind, slice(0, 1), places)[0])
-        yield places[chosen], found
-
-
-def kind_weights(n_found: dict[str, int]) -> dict[str, float]:
-    """How the error rate is shared among the kinds, from how many features each finds alone.
-
-    Where few are found, fixed shares: no kind is known to see best, and choosing one by a handful
-    of features would break the rate. Where one kind finds hundreds, most goes to it: weak effects
-    of that kind gain, and what another alone sees is seldom so weak that a tenth is too little.
-
-    >>> kind_weights({"used": 0, "screened": 0, "peak": 0})
-    {'used': 0.3, 'screened': 0.5, 'peak': 0.2}
-    >>> {k: round(w, 2) for k, w in kind_weights({"used": 5, "screened": 900, "peak": 30}).items()}
-    {'used': 0.07, 'screened': 0.88, 'peak': 0.05}
-    """
-    best = max(n_found, key=lambda kind: n_found[kind])
-    known = KNOWN_SHARE * n_found[best] / (n_found[best] + MANY_FOUND)
-    shares = {kind: evidence_kind(kind).share for kind in n_found}
-    total = sum(shares.values())
-    weights = {kind: (1.0 - known) * share / total for kind, share in shares.items()}
-    weights[best] += known
-    return weights
+        yield places, evidence.statistic(kind, slice(0, 1), places)[0]

@@ -14,14 +14,16 @@ CONFIDENCE = 0.95  # that the share of false features is at most the false disco
 FEW_FALSE = 0.75  # expected false features, up to which no such confidence is asked for
 
 
-def q_values(p_values: np.ndarray, n: int | None = None) -> np.ndarray:
+def q_values(p_values: np.ndarray, n: int | None = None, *, confident: bool = False) -> np.ndarray:
     """The smallest false discovery rate at which each feature would be selected.
 
-    n: features that were tested, if those with a p-value of 1 were left out
+    n          features that were tested, if those with a p-value of 1 were left out
+    confident  whether the rate must hold for a list, not only in the mean over lists
 
-    At a cut that selects k features, n x p false ones are expected (Benjamini-Hochberg). With
-    confidence CONFIDENCE there are at most the Poisson quantile of that, which counts where more
-    than FEW_FALSE are expected. The larger of the two, as a share of k, is the rate at that cut.
+    At a cut that selects k features, n x p false ones are expected (Benjamini-Hochberg); as a share
+    of k, that is the rate. Confident: if features were independent, there would be at most the
+    Poisson quantile of that with confidence CONFIDENCE, which counts where more than FEW_FALSE are
+    expected, and the larger of the two is taken.
 
     >>> import numpy as np
     >>> q_values(np.array([0.001, 0.2, 1.0])).round(3).tolist()
@@ -33,7 +35,7 @@ def q_values(p_values: np.ndarray, n: int | None = None) -> np.ndarray:
     rates, least = np.empty_like(ordered), 1.0
     for start in reversed(range(0, len(ordered), PIECE)):
         here = slice(start, start + PIECE)
-        some = np.minimum(_rates(ordered[here], start, n)[::-1], least)
+        some = np.minimum(_rates(ordered[here], start, n, confident)[::-1], least)
         rates[here] = np.minimum.accumulate(some)[::-1]
         least = float(rates[start])
     found = np.ones(len(p_values))
@@ -45,11 +47,13 @@ def q_values(p_values: np.ndarray, n: int | None = None) -> np.ndarray:
     return found
 
 
-def _rates(ordered: np.ndarray, n_before: int, n: int) -> np.ndarray:
+def _rates(ordered: np.ndarray, n_before: int, n: int, confident: bool) -> np.ndarray:
     """The rate if just the features up to each of these ascending p-values were selected."""
     expected = ordered * n
     ranks = np.arange(n_before + 1, n_before + 1 + len(ordered))
     rate: np.ndarray = expected / ranks
+    if not confident:
+        return rate
     few = (rate < 1.0) & (expected > FEW_FALSE)  # elsewhere the quantile, slow to compute, is idle
     rate[few] = np.maximum(expected[few], poisson_quantile(expected[few])) / ranks[few]
     return rate

@@ -12,9 +12,11 @@ import numpy as np
 
 from srs.evidence.arrays import Evidence
 from srs.evidence.histogram import Histogram
+from srs.evidence.registry import with_probes
 from srs.evidence.used import USED
-from srs.inference.combine import combined_p_values
-from srs.inference.decide import Verdict, find_drawn, judge
+from srs.inference.combine import combine_kinds
+from srs.inference.decide import Verdict, find_drawn, judge, smallest
+from srs.inference.fdr import q_values
 from srs.inference.grounds import Grounds, describe_grounds
 from srs.inference.knockoff import knockoff_plus
 from srs.inference.paper import decide_paper
@@ -25,12 +27,14 @@ from srs.settings import Settings
 class FinalDecision:
     """What was found.
 
-    numbers     by place: p_value, q_value, verdict, importance, effect, n_drawn, n_used
+    numbers     by place: p_value, q_value, verdict, found_by, importance, effect, n_drawn, n_used
+    kinds       names of the kinds of evidence that counted; `found_by` counts them
     grounds     what verdicts rest on, see `srs.inference.grounds`
     histograms  for each kind of evidence, how many features and probes have how much of it
     """
 
     numbers: dict[str, np.ndarray]
+    kinds: tuple[str, ...]
     grounds: Grounds
     histograms: dict[str, Histogram]
 
@@ -44,6 +48,7 @@ def decide_all(
     evidence: Evidence,
     settings: Settings,
     *,
+    kinds: tuple[str, ...],
     feature_classes: np.ndarray,
     pinned: np.ndarray,
     relevant: np.ndarray,
@@ -51,40 +56,52 @@ def decide_all(
 ) -> FinalDecision:
     """Decide on all features; the arrays of `evidence` are used up.
 
+    kinds            kinds of evidence that count
     feature_classes  by place, see `srs.inference.feature_classes`
     pinned           places that get no verdict of their own
     relevant         places of the relevant set, which in paper mode never shrinks
     n_trees          trees that were grown
     """
-    histograms = evidence.histograms(settings.evidence)
+    histograms = evidence.histograms(kinds)
     if settings.mode == "paper":
         numbers, grounds = _decide_paper(evidence, settings, relevant)
     else:
-        numbers, grounds = _decide(evidence, settings, feature_classes, pinned)
+        numbers, grounds = _decide(evidence, settings, kinds, feature_classes, pinned)
     numbers["effect"] = _effect(evidence)
     evidence.release(USED.name)
     numbers["importance"] = evidence.release("importance") / np.float32(max(n_trees, 1))
     numbers["n_drawn"], numbers["n_used"] = evidence.release("n_drawn"), evidence.release("n_used")
-    return FinalDecision(numbers, grounds, histograms)
+    return FinalDecision(numbers, kinds, grounds, histograms)
 
 
 def _decide(
-    evidence: Evidence, settings: Settings, feature_classes: np.ndarray, pinned: np.ndarray
+    evidence: Evidence,
+    settings: Settings,
+    kinds: tuple[str, ...],
+    feature_classes: np.ndarray,
+    pinned: np.ndarray,
 ) -> tuple[dict[str, np.ndarray], Grounds]:
-    kinds, fdr = settings.evidence, settings.fdr
+    fdr = settings.fdr
     # First, while there is room: it is the other rule's opinion, or what is decided by.
-    knockoffs = knockoff_plus(evidence, kinds, fdr, feature_classes)
+    knockoffs = knockoff_plus(evidence, with_probes(kinds), fdr, feature_classes)
     drawn = find_drawn(evidence, pinned)
-    p_value, tails, weights = combined_p_values(evidence, kinds, feature_classes, drawn, fdr)
+    combined = combine_kinds(evidence, kinds, feature_classes, drawn, fdr)
+    p_value = combined.p_value
     for kind in evidence.by_kind:
         if kind != USED.name:
             evidence.release(kind)
+    confident = settings.guarantee == "confident"
+    q_value = q_values(p_value, int(np.count_nonzero(drawn)), confident=confident)
     by_knockoffs = settings.rule == "knockoff"
-    q_value, verdict = judge(p_value, drawn, fdr, knockoffs if by_knockoffs else None)
+    chosen = knockoffs if by_knockoffs else q_value <= fdr
+    if settings.n_features is not None:
+        chosen = smallest(p_value, drawn, settings.n_features)
+    verdict = judge(p_value, drawn, chosen)
     listed = verdict == Verdict.RELEVANT
     other = q_value <= fdr if by_knockoffs else knockoffs
     numbers = {"p_value": p_value, "q_value": q_value, "verdict": verdict}
-    return numbers, describe_grounds(settings, tails, weights, listed, other)
+    numbers["found_by"] = combined.found_by
+    return numbers, describe_grounds(settings, combined, listed, other)
 
 
 def _decide_paper(
@@ -93,6 +110,7 @@ def _decide_paper(
     decided = decide_paper(evidence, settings.probe_draws, settings.probe_share)
     decided.verdict[relevant] = Verdict.RELEVANT
     numbers = {"p_value": decided.p_value, "q_value": decided.q_value, "verdict": decided.verdict}
+    numbers["found_by"] = np.zeros(len(decided.p_value), np.uint8)
     return numbers, {"rule": "paper", "kinds": [], "second_opinion": None}
 
 

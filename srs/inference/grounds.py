@@ -6,7 +6,8 @@ from typing import TypedDict
 
 import numpy as np
 
-from srs.inference.null import MIN_NULL, Tail
+from srs.inference.combine import Combined
+from srs.inference.null import MIN_NULL
 from srs.settings import Settings
 
 
@@ -14,8 +15,8 @@ class KindGrounds(TypedDict):
     """What the null of one kind of evidence was.
 
     kind               name of the kind of evidence
-    weight             its share of the error rate
-    n_feature_classes  feature classes that its null has
+    weight             its weight among the kinds
+    n_feature_classes  feature classes that its null has; 0: it tests without probes
     n_fitted           classes in which p-values beyond the probes come from a fitted tail;
                        elsewhere the fit was refused, and they are ranks
     heaviest_shape     heaviest shape of these tails
@@ -72,8 +73,7 @@ def null_notices(settings: Settings, n_features: int, n_probes: int) -> list[str
 
 def describe_grounds(
     settings: Settings,
-    tails: dict[str, list[Tail]],
-    weights: dict[str, float],
+    combined: Combined,
     listed: np.ndarray,
     other: np.ndarray,
 ) -> Grounds:
@@ -84,12 +84,14 @@ def describe_grounds(
     kinds: list[KindGrounds] = [
         {
             "kind": kind,
-            "weight": round(weights[kind], 6),
-            "n_feature_classes": len(found),
-            "n_fitted": sum(tail.fits for tail in found),
-            "heaviest_shape": round(max((t.shape for t in found if t.fits), default=0.0), 6),
+            "weight": round(weight, 6),
+            "n_feature_classes": len(combined.tails.get(kind, [])),
+            "n_fitted": sum(tail.fits for tail in combined.tails.get(kind, [])),
+            "heaviest_shape": round(
+                max((t.shape for t in combined.tails.get(kind, []) if t.fits), default=0.0), 6
+            ),
         }
-        for kind, found in tails.items()
+        for kind, weight in combined.weights.items()
     ]
     rule = "tail" if settings.rule == "knockoff" else "knockoff"
     opinion: SecondOpinion = {

@@ -33,7 +33,10 @@ def _result_2(document: Document) -> Document:
         for kind in outcome["grounds"]["kinds"]
     ]
     outcome["grounds"] = {**outcome["grounds"], "kinds": kinds}
-    return {**document, "data": _name_kinds(document["data"]), "outcome": outcome}
+    # The rule of 0.1.0 kept what is now `guarantee="confident"`, and looked at no pairs by itself.
+    settings = {"guarantee": "confident", "pairs": "off", **document["settings"]}
+    data = _name_kinds(document["data"])
+    return {**document, "settings": settings, "data": data, "outcome": outcome}
 
 
 def _explanation_2(document: Document) -> Document:

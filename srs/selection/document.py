@@ -74,6 +74,7 @@ def make_result(
     found = decide_all(
         outcome.state.evidence,
         context.settings,
+        kinds=context.kinds,
         feature_classes=context.feature_classes,
         pinned=context.pinned,
         relevant=outcome.state.relevant,

@@ -161,7 +161,7 @@ def set_p_values(by_kind: Mapping[str, np.ndarray], sizes: np.ndarray) -> np.nda
         lead = total / np.maximum(others, 1e-12)
         for size_class in range(int(size_classes.max()) + 1):
             here = np.flatnonzero(size_classes == size_class)
-            _, p_value = Null.of(lead[1:, here].ravel()).p_values(lead[0, here])
+            p_value = Null.of(lead[1:, here].ravel()).p_values(lead[0, here])
             share = shares[kind] / sum(shares.values())
             combined[here] = np.minimum(combined[here], p_value / share)
     return combined

@@ -51,9 +51,15 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     root_share : Share of trees whose root splits an outstanding carried column: between 0 and 1.
     random_recall : Carry a random number of columns instead of the maximum.
     n_probes : Number of probes per feature: 1, 3, 7; None: 7; 3 from 500 features, 1 from 3,000.
-    evidence : Kinds of evidence that count for the verdict: used, screened, peak; None: the built-
-        in ones; with sample_weight without used.
+    evidence : Kinds of evidence that count for the verdict: used, screened, peak, univariate,
+        pairs; None: the built-in ones; with sample_weight without used.
     rule : "tail": p-values from the tail of the probes; "knockoff": the knockoff+ filter.
+    pairs : "all": look at all pairs of features for those that matter only together; "auto": if
+        that takes minutes at most; "off": leave them to the trees.
+    n_features : Select this many features, those with the smallest p-values, whatever their error
+        rate; None: as many as the false discovery rate allows.
+    guarantee : "fdr": the rate holds in the mean over lists; "confident": it also holds for this
+        list with 95 % confidence, if features are not strongly dependent.
     criterion : Impurity that splits decrease: entropy, gini, variance; None: entropy; variance for
         numbers.
     max_features : Number of columns tried at a node (K); None: all.
@@ -116,6 +122,9 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     n_probes: int | None = None
     evidence: Sequence[str] | None = None
     rule: str = "tail"
+    pairs: str = "auto"
+    n_features: int | None = None
+    guarantee: str = "fdr"
     criterion: str | None = None
     max_features: int | None = None
     max_depth: int | None = None

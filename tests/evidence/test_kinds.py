@@ -114,7 +114,7 @@ def test_shares_of_the_usual_kinds_add_up() -> None:
     ("changed", "message"),
     [
         ({"name": "two words"}, "plain word"),
-        ({"of_trees": None}, "either of_trees or collect"),
+        ({"of_trees": None}, "one of of_trees, collect and steps"),
         ({"merge": "mean"}, "merged by 'mean'"),
         ({"share": 0.0}, "share"),
     ],
@@ -195,7 +195,7 @@ def test_a_toy_kind_is_in_the_plan_of_memory(toy: Any, store: srs.FeatureStore) 
     usual = make_context(store, Settings()).shape
     with_toy = make_context(store, Settings(evidence=(*USUAL, "toy"))).shape
     with_splits = make_context(store, Settings(evidence=("splits",))).shape
-    assert with_toy.held_bytes - usual.held_bytes == toy.TOY.bytes_per_role
+    assert with_toy.held_bytes - usual.held_bytes == toy.TOY.bytes_per_role * usual.n_roles
     assert with_toy.batch_bytes == usual.batch_bytes  # no batch returns it
     assert with_splits.batch_bytes - usual.batch_bytes == toy.SPLITS.bytes_per_role
 

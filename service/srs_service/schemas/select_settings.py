@@ -152,6 +152,24 @@ class SelectSettings(Request):
         "filter.",
         json_schema_extra={"x-group": "Method, with the letters of the paper"},
     )
+    pairs: Literal["auto", "all", "off"] = Field(
+        "auto",
+        description='"all": look at all pairs of features for those that matter only together; '
+        '"auto": if that takes minutes at most; "off": leave them to the trees.',
+        json_schema_extra={"x-group": "Common"},
+    )
+    n_features: Count | None = Field(
+        None,
+        description="Select this many features, those with the smallest p-values, whatever their "
+        "error rate. null: as many as the false discovery rate allows.",
+        json_schema_extra={"x-group": "Common"},
+    )
+    guarantee: Literal["fdr", "confident"] = Field(
+        "fdr",
+        description='"fdr": the rate holds in the mean over lists; "confident": it also holds for'
+        " this list with 95 % confidence, if features are not strongly dependent.",
+        json_schema_extra={"x-group": "Method, with the letters of the paper"},
+    )
     criterion: Literal["entropy", "gini", "variance"] | None = Field(
         None,
         description="Impurity that splits decrease. null: entropy; variance for numbers.",

@@ -1,0 +1,152 @@
+"""All pairs of features of a store in steps: a step is a pair of blocks of features.
+
+The bits of a block are made from its codes, which takes a tenth of the time of a step; the first
+blocks are kept, as many as fit in the place of a batch. Probes of the first places are the null:
+places are random (`srs.store.layout`), so these are a random sample of the features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from srs.evidence.kinds import Steps
+from srs.evidence.pairs.best import Best, best_by_owner, best_partners
+from srs.evidence.pairs.bits import BitRows, make_bits
+from srs.evidence.pairs.cuts import choose_cuts
+from srs.evidence.pairs.groups import PairGroups, make_groups
+from srs.evidence.pairs.kind import PARTNER, STATISTIC
+
+if TYPE_CHECKING:
+    from srs.engine.context import RunContext
+
+LEAST_BLOCK, MOST_BLOCK = 2_048, 16_384  # features of a block
+BLOCKS = 8  # of few features, so that all workers have something to do
+KEPT = "bits"
+NULL_PROBES = 32_768  # probes that are the null
+
+
+@dataclass(frozen=True)
+class PairSpec:
+    """The best partners among two blocks of features, given by their first and last chunks.
+
+    rows, columns  chunks from the first up to the second number
+    role           of the rows: 0 are features, others are probes, which get partners only
+    """
+
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    role: int = 0
+
+    def run(self, context: RunContext) -> tuple[PairSpec, Best, Best]:
+        groups = _groups(context)
+        rows = _bits(context, groups, self.rows, self.role)
+        if self.role == 0 and self.rows == self.columns:
+            found, _ = best_partners(rows, rows, groups)
+            best = _by_feature(context, found, rows, self.rows)
+            return self, best, best
+        columns = _bits(context, groups, self.columns)
+        of_rows, of_columns = best_partners(rows, columns, groups, rows_only=self.role > 0)
+        best = _by_feature(context, of_rows, rows, self.rows)
+        if self.role:
+            return self, best, best
+        return self, best, _by_feature(context, of_columns, columns, self.columns)
+
+
+def make_steps(context: RunContext) -> Steps:
+    """Steps for all pairs, and for the probes of the null."""
+    shape, n_chunks = context.shape, context.store.n_chunks
+    size = _block_chunks(context)
+    blocks = [(first, min(first + size, n_chunks)) for first in range(0, n_chunks, size)]
+    specs = [PairSpec(rows, columns) for at, rows in enumerate(blocks) for columns in blocks[at:]]
+    n_null = -(-NULL_PROBES // (shape.n_roles - 1))  # features whose probes are the null
+    for rows in blocks:
+        if rows[0] * shape.chunk_features < n_null:
+            n_null_places = min(rows[1] * shape.chunk_features, shape.n_features)
+            specs += [
+                PairSpec(rows, columns, role)
+                for role in range(1, shape.n_roles)
+                for columns in blocks
+            ]
+    n = shape.n_features
+    found = {STATISTIC: np.zeros(n, np.float32), PARTNER: np.full(n, -1, np.int32)}
+    found["null"] = np.zeros((shape.n_roles - 1, n_null_places), np.float32)
+
+    def merge(so_far: dict[str, np.ndarray], outcome: tuple[PairSpec, Best, Best]) -> None:
+        spec, of_rows, of_columns = outcome
+        first = spec.rows[0] * shape.chunk_features
+        if spec.role:
+            null = so_far["null"][spec.role - 1, first : first + len(of_rows)]
+            np.maximum(null, of_rows.statistic, out=null)
+            return
+        _merge_best(so_far, of_rows, first)
+        if spec.rows != spec.columns:
+            _merge_best(so_far, of_columns, spec.columns[0] * shape.chunk_features)
+
+    return Steps(specs, found, merge, _finish)
+
+
+def _merge_best(so_far: dict[str, np.ndarray], best: Best, first: int) -> None:
+    """Take what is better; of equal ones the partner that stands first."""
+    here = slice(first, first + len(best))
+    statistic, partner = so_far[STATISTIC][here], so_far[PARTNER][here]
+    better = (best.statistic > statistic) | (
+        (best.statistic == statistic) & (best.partner >= 0) & (best.partner < partner)
+    )
+    statistic[better], partner[better] = best.statistic[better], best.partner[better]
+
+
+def _finish(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    n_roles, n_places = found["null"].shape
+    return {
+        "statistic": found[STATISTIC],
+        "null": found["null"].ravel(),
+        "null_places": np.tile(np.arange(n_places), n_roles),
+        STATISTIC: found[STATISTIC],
+        PARTNER: found[PARTNER],
+    }
+
+
+def _block_chunks(context: RunContext) -> int:
+    """Chunks of a block: codes and bits of two blocks must fit in the place of a batch."""
+    shape = context.shape
+    wanted = min(MOST_BLOCK, max(LEAST_BLOCK, shape.n_features // BLOCKS))
+    fitting = context.batch_mem // (2 * shape.n_samples)
+    return max(1, min(wanted, fitting) // shape.chunk_features)
+
+
+def _groups(context: RunContext) -> PairGroups:
+    samples, target = context.samples, context.target
+    values = target.values if len(target.values) else target.classes
+    weights = target.weights.astype(np.float64) if len(target.weights) else None
+    return make_groups(samples.train, values, strata=samples.strata, weights=weights)
+
+
+def _bits(
+    context: RunContext, groups: PairGroups, chunks: tuple[int, int], role: int = 0
+) -> BitRows:
+    """The bits of a block of features, or of their probes."""
+    key = (KEPT, chunks, role)
+    if key in context.kept:
+        bits: BitRows = context.kept[key]
+        return bits
+    shape, by_subset = context.shape, context.splits_by_subset
+    tiles = context.read_chunks(*chunks)
+    first = chunks[0] * shape.chunk_features
+    owners = np.arange(first, min(chunks[1] * shape.chunk_features, shape.n_features))
+    categorical = None if by_subset is None else by_subset[owners]
+    cuts = choose_cuts(tiles, context.train, owners.astype(np.int32), categorical=categorical)
+    bits = make_bits(tiles, cuts, groups, context.permutations[role] if role else None)
+    held = sum(one.nbytes for name, one in context.kept.items() if name[0] == KEPT)
+    if held + bits.nbytes <= context.batch_mem // 2:
+        context.kept[key] = bits
+    return bits
+
+
+def _by_feature(context: RunContext, best: Best, rows: BitRows, chunks: tuple[int, int]) -> Best:
+    """The best of all cuts of each feature of a block."""
+    first = chunks[0] * context.shape.chunk_features
+    n = min(chunks[1] * context.shape.chunk_features, context.shape.n_features) - first
+    return best_by_owner(best, rows.owner - first, n)

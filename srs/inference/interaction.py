@@ -1,0 +1,185 @@
+"""What two features tell of the target together beyond what each tells by itself.
+
+A second look at pairs that the bits of `srs.evidence.pairs` point to, on the codes. Values are cut
+into a few levels, as many as the samples allow. Classes: the table of both features and the target
+against the model without a three-way term (each feature may tell of the target, and of the other
+feature), by the chi-squared test. Numbers: cell means against row and column effects, by the F
+test. So two features with effects of their own, or in linkage, are no interaction.
+
+Which pairs are looked at is said in `srs.selection.pairs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2
+from scipy.stats import f as f_distribution
+
+MISSING = 255
+MOST_LEVELS = 4
+CELL_SAMPLES = 10  # expected samples a cell of the table, for the chi-squared limit to hold
+FIT_ROUNDS, FIT_ERROR = 200, 1e-7
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Two features and a target.
+
+    statistic  chi-squared, or F
+    p_value    that there is no interaction
+    effects    what the first feature does in the lower and in the upper half of the second:
+               difference of the mean target (share of the last class) between its own halves;
+               None where the features have no order
+    """
+
+    statistic: float
+    p_value: float
+    effects: tuple[float, float] | None
+
+
+def cut_levels(codes: np.ndarray, n_levels: int, is_categorical: bool) -> np.ndarray:
+    """Codes cut into at most n_levels levels of about equal size, from 0; missing values are -1.
+
+    Of a categorical feature the most frequent levels, the last of ours being all others.
+    """
+    seen = codes != MISSING
+    values, counts = np.unique(codes[seen], return_counts=True)
+    found = np.full(len(codes), -1, np.int64)
+    if is_categorical:
+        order = np.lexsort((values, -counts))
+        rank = np.empty(len(values), np.int64)
+        rank[order] = np.arange(len(values))
+        level = np.minimum(rank, n_levels - 1)
+    else:
+        # A value goes where the middle of its samples goes, so equal values stay together.
+        middle = np.cumsum(counts) - counts / 2
+        level = np.minimum(
+            (middle / max(counts.sum(), 1) * n_levels).astype(np.int64), n_levels - 1
+        )
+        level = np.unique(level, return_inverse=True)[1]
+    if len(values):
+        found[seen] = level[np.searchsorted(values, codes[seen])]
+    return found
+
+
+def count_levels(n_samples: int, n_outcomes: int) -> int:
+    """Levels a feature, so that cells of the table have CELL_SAMPLES samples in the mean.
+
+    >>> count_levels(1_000, 2), count_levels(100, 2), count_levels(60, 3)
+    (4, 2, 2)
+    """
+    n = int((n_samples / (CELL_SAMPLES * n_outcomes)) ** 0.5)
+    return min(MOST_LEVELS, max(2, n))
+
+
+def interaction_of_classes(
+    first: np.ndarray,
+    second: np.ndarray,
+    classes: np.ndarray,
+    strata: np.ndarray | None = None,
+) -> Interaction:
+    """Levels of two features (below 0: missing), and class and stratum of each sample."""
+    seen = (first >= 0) & (second >= 0)
+    axes = [_numbered(one[seen]) for one in (first, second, classes)]
+    axes.append(_numbered(strata[seen]) if strata is not None else np.zeros(seen.sum(), np.int64))
+    shape = tuple(int(axis.max(initial=0)) + 1 for axis in axes)
+    table = np.zeros(shape)
+    np.add.at(table, tuple(axes), 1.0)
+    margins = [(0, 1, 3), (0, 2, 3), (1, 2, 3)]
+    fitted = _fit(table, margins)
+    if shape[3] == 1:  # Pearson's sum keeps its level in smaller cells than the likelihood ratio
+        some = fitted > 0
+        statistic = float(((table[some] - fitted[some]) ** 2 / fitted[some]).sum())
+    else:
+        statistic = _deviance(table, fitted) - _deviance(table, _fit(table, [*margins, (0, 1, 2)]))
+    df = _degrees(table)
+    p_value = float(chi2.sf(statistic, df)) if df else 1.0
+    last = (axes[2] == shape[2] - 1).astype(np.float64)
+    effects = _effects(axes[0], axes[1], last) if shape[2] == 2 else None
+    return Interaction(float(statistic), max(p_value, np.finfo(float).tiny), effects)
+
+
+def interaction_of_numbers(
+    first: np.ndarray, second: np.ndarray, values: np.ndarray
+) -> Interaction:
+    """Levels of two features (below 0: missing), and the numeric target of each sample."""
+    seen = (first >= 0) & (second >= 0)
+    a, b, y = _numbered(first[seen]), _numbered(second[seen]), values[seen].astype(np.float64)
+    cells = _numbered(a * (int(b.max(initial=0)) + 1) + b)
+    additive = np.concatenate([_dummies(a), _dummies(b)[:, 1:]], axis=1)
+    rank = int(np.linalg.matrix_rank(additive))
+    rest = y - additive @ np.linalg.lstsq(additive, y, rcond=None)[0]
+    counts = np.bincount(cells)
+    within = y - (np.bincount(cells, weights=y) / counts)[cells]
+    df, df_within = len(counts) - rank, len(y) - len(counts)
+    lack = max(0.0, float(rest @ rest - within @ within))
+    noise = float(within @ within) / max(df_within, 1)
+    if df < 1 or df_within < 1 or noise <= 0:
+        return Interaction(0.0, 1.0, None)
+    statistic = lack / df / noise
+    p_value = float(f_distribution.sf(statistic, df, df_within))
+    return Interaction(statistic, max(p_value, np.finfo(float).tiny), _effects(a, b, y))
+
+
+def _numbered(values: np.ndarray) -> np.ndarray:
+    found: np.ndarray = np.unique(values, return_inverse=True)[1].reshape(-1)
+    return found
+
+
+def _dummies(levels: np.ndarray) -> np.ndarray:
+    numbers = np.arange(int(levels.max(initial=0)) + 1)
+    found: np.ndarray = (levels[:, None] == numbers).astype(np.float64)
+    return found
+
+
+def _fit(table: np.ndarray, margins: Sequence[tuple[int, ...]]) -> np.ndarray:
+    """The table of the log-linear model with these margins, by iterative proportional fitting."""
+    fitted = np.ones_like(table)
+    for _ in range(FIT_ROUNDS):
+        error = 0.0
+        for kept in margins:
+            summed = tuple(axis for axis in range(table.ndim) if axis not in kept)
+            wanted, has = table.sum(summed, keepdims=True), fitted.sum(summed, keepdims=True)
+            error = max(error, float(np.abs(wanted - has).max()))
+            fitted *= np.divide(wanted, has, out=np.zeros_like(wanted), where=has > 0)
+        if error < FIT_ERROR * table.sum():
+            break
+    return fitted
+
+
+def _deviance(table: np.ndarray, fitted: np.ndarray) -> float:
+    some = table > 0
+    return float(2.0 * (table[some] * np.log(table[some] / np.maximum(fitted[some], 1e-300))).sum())
+
+
+def _degrees(table: np.ndarray) -> int:
+    """Degrees of freedom of the three-way term, cells of both features that are empty aside."""
+    rows, columns, outcomes = table.shape[:3]
+    empty = int((table.sum((2, 3)) == 0).sum())
+    return int(max(0, ((rows - 1) * (columns - 1) - empty) * (outcomes - 1)))
+
+
+def _effects(
+    first: np.ndarray, second: np.ndarray, outcome: np.ndarray
+) -> tuple[float, float] | None:
+    """What the upper half of the first does to the outcome, by half of the second."""
+    halves = [_upper(first), _upper(second)]
+    found = []
+    for side in (False, True):
+        inside = halves[1] == side
+        low, high = outcome[inside & ~halves[0]], outcome[inside & halves[0]]
+        if not len(low) or not len(high):
+            return None
+        found.append(float(high.mean() - low.mean()))
+    return found[0], found[1]
+
+
+def _upper(levels: np.ndarray) -> np.ndarray:
+    """The upper half of levels, as near to one half as they allow."""
+    share = np.bincount(levels).cumsum() / max(len(levels), 1)
+    cut = int(np.abs(share[:-1] - 0.5).argmin()) if len(share) > 1 else 0
+    upper: np.ndarray = levels > cut
+    return upper

@@ -1,0 +1,44 @@
+"""Which pairs of features are worth a second look, and which relevant features no test explains."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from srs.evidence.arrays import Evidence
+from srs.evidence.pairs.kind import PAIRS, PARTNER, STATISTIC
+from srs.evidence.univariate.kind import UNIVARIATE
+from srs.inference.decide import CLEARLY_NULL
+from srs.inference.fdr import q_values
+
+MOST_PAIRS = 300  # that are looked at again, the strongest first
+
+
+def strong_pairs(evidence: Evidence, drawn: np.ndarray, fdr: float) -> np.ndarray:
+    """int64 (k, 2): places of features and partners that are relevant by *pairs* alone.
+
+    The smaller place first, the strongest pair first.
+    """
+    if PAIRS.name not in evidence.by_kind or PARTNER not in evidence.told:
+        return np.empty((0, 2), np.int64)
+    log_p = evidence.by_kind[PAIRS.name][0]
+    partner = evidence.told[PARTNER]
+    places = np.flatnonzero(drawn & (log_p > -np.log(fdr)) & (partner >= 0))
+    rates = q_values(np.exp(-log_p[places].astype(np.float64)), int(np.count_nonzero(drawn)))
+    places = places[rates <= fdr]
+    both = np.sort(np.stack([places, partner[places].astype(np.int64)], axis=1), axis=1)
+    both, first = np.unique(both, axis=0, return_index=True)
+    strength = evidence.told[STATISTIC][places[first]]
+    found: np.ndarray = both[np.lexsort((both[:, 1], both[:, 0], -strength))][:MOST_PAIRS]
+    return found
+
+
+def unexplained(evidence: Evidence, relevant: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Places of relevant features that neither tell alone nor are in one of the pairs.
+
+    They were found in trees, given features that the trees had split before.
+    """
+    if UNIVARIATE.name not in evidence.by_kind:
+        return np.empty(0, np.int64)
+    alone = np.exp(-evidence.by_kind[UNIVARIATE.name][0][relevant]) <= CLEARLY_NULL
+    found: np.ndarray = relevant[~alone & ~np.isin(relevant, pairs)]
+    return found

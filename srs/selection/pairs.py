@@ -1,0 +1,150 @@
+"""With whom features matter: pairs that interact, and what features were found under.
+
+Pairs that the bits of all pairs point to are looked at again on the codes
+(`srs.inference.interaction`). Features that were found in trees only, and neither tell alone nor
+with one partner, are looked at within the levels of one or two other relevant features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from srs.engine.context import RunContext
+from srs.inference.fdr import q_values
+from srs.inference.interaction import (
+    Interaction,
+    count_levels,
+    cut_levels,
+    interaction_of_classes,
+    interaction_of_numbers,
+)
+
+MOST_UNEXPLAINED = 50  # features whose conditions are looked for
+MOST_OTHERS = 24  # relevant features that may be a condition
+
+
+@dataclass(frozen=True)
+class FoundPair:
+    """Two features by place, and what they tell together.
+
+    q_value  of the interaction among all pairs that were looked at
+    kind     "crossing" (the effect of one has another sign at the other end of the other),
+             "strengthening" or "weakening" (it is stronger or weaker at the upper end), or "joint"
+             where there is no direction
+    """
+
+    places: tuple[int, int]
+    interaction: Interaction
+    q_value: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A feature by place, and the features within whose levels it tells of the target."""
+
+    place: int
+    given: tuple[int, ...]
+    p_value: float
+
+
+class _Levels:
+    """Levels of features among the training samples, cut once."""
+
+    def __init__(self, context: RunContext, places: Iterable[int]) -> None:
+        self._context = context
+        self._places = np.unique(np.fromiter(places, np.int64))
+        self._codes = context.read_places(self._places)[context.train]
+        target = context.target
+        self.has_classes = not len(target.values)
+        self.outcome = (target.classes if self.has_classes else target.values)[context.train]
+        strata = context.samples.strata
+        self.strata = None if strata is None else strata[context.train]
+        self.n_outcomes = target.n_classes if self.has_classes else 1
+
+    def of(self, place: int, n_levels: int) -> np.ndarray:
+        by_subset = self._context.splits_by_subset
+        categorical = by_subset is not None and bool(by_subset[place])
+        column = int(np.searchsorted(self._places, place))
+        return cut_levels(self._codes[:, column], n_levels, categorical)
+
+    def interaction(self, first: np.ndarray, second: np.ndarray) -> Interaction:
+        if self.has_classes:
+            return interaction_of_classes(first, second, self.outcome, self.strata)
+        return interaction_of_numbers(first, second, self.outcome)
+
+
+def look_again(context: RunContext, pairs: np.ndarray) -> list[FoundPair]:
+    """The pairs that interact, the surest first.
+
+    pairs: int64 (k, 2), places; what is told of them counts among all pairs of features
+    """
+    if not len(pairs):
+        return []
+    levels = _Levels(context, pairs.ravel().tolist())
+    n_levels = count_levels(len(context.train), max(2, levels.n_outcomes))
+    found = [
+        levels.interaction(levels.of(int(a), n_levels), levels.of(int(b), n_levels))
+        for a, b in pairs
+    ]
+    n_features = context.shape.n_features
+    p_values = np.array([one.p_value for one in found])
+    rates = q_values(p_values, n_features * (n_features - 1) // 2)
+    rows = [
+        FoundPair((int(a), int(b)), one, float(rate), _kind(one))
+        for (a, b), one, rate in zip(pairs, found, rates, strict=True)
+        if rate <= context.settings.fdr
+    ]
+    return sorted(rows, key=lambda row: (row.interaction.p_value, row.places))
+
+
+def _kind(found: Interaction) -> str:
+    if found.effects is None:
+        return "joint"
+    low, high = found.effects
+    if low * high < 0 and min(abs(low), abs(high)) > 0.2 * max(abs(low), abs(high)):
+        return "crossing"
+    return "strengthening" if abs(high) > abs(low) else "weakening"
+
+
+def find_conditions(
+    context: RunContext, places: np.ndarray, relevant: np.ndarray
+) -> list[Condition]:
+    """Under which other relevant features those at `places` tell of the target.
+
+    relevant: places, the most important first
+    """
+    places = places[:MOST_UNEXPLAINED]
+    others = relevant[~np.isin(relevant, places)][:MOST_OTHERS].tolist()
+    others += places.tolist()[: MOST_OTHERS - len(others)]
+    if not len(places) or not others:
+        return []
+    levels = _Levels(context, [*places.tolist(), *others])
+    halves = {place: levels.of(place, 2) for place in {*places.tolist(), *others}}
+    found = []
+    for place in places.tolist():
+        best = Condition(place, (), 1.0)
+        n_tried = 0
+        for given in _conditions(others, place):
+            n_tried += 1
+            within = sum(halves[one] * 2**at for at, one in enumerate(given))
+            missing = np.any([halves[one] < 0 for one in given], axis=0)
+            joint = np.where(missing, -1, within)
+            p_value = levels.interaction(halves[place], joint).p_value
+            if p_value < best.p_value:
+                best = Condition(place, given, p_value)
+        p_value = min(1.0, best.p_value * max(1, n_tried))
+        if p_value <= 0.05:
+            found.append(Condition(place, best.given, p_value))
+    return found
+
+
+def _conditions(others: list[int], place: int) -> Iterable[tuple[int, ...]]:
+    """One or two other features."""
+    rest = [one for one in others if one != place]
+    yield from ((one,) for one in rest)
+    yield from combinations(rest, 2)
