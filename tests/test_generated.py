@@ -15,7 +15,8 @@ from typer.main import get_command
 import srs
 from srs.cli.app import app
 from srs.client.settings import SelectSettings as ClientSettings
-from srs.settings import EVERYBODY, GROUPS, OF_RESULTS, SETTINGS, Setting, Settings
+from srs.setting import EVERYBODY, GROUPS, Setting
+from srs.settings import OF_RESULTS, SETTINGS, Settings
 from srs_service.schemas.select_settings import REFUSED, SelectSettings
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -20,6 +20,7 @@ ORDER = {
         "seeds",
         "memory",
         "plugins",
+        "setting",
         "theory",
         "trees",
         "evidence",

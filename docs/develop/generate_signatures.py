@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from srs.settings import EVERYBODY, GROUPS, OF_RESULTS, SETTINGS, Setting
+from srs.setting import EVERYBODY, GROUPS, Setting
+from srs.settings import OF_RESULTS, SETTINGS
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDTH = 100

@@ -6,6 +6,7 @@ from typing import TypedDict
 
 import numpy as np
 
+from srs.evidence.registry import with_probes
 from srs.inference.combine import Combined
 from srs.inference.null import MIN_NULL
 from srs.settings import Settings
@@ -57,13 +58,15 @@ class Grounds(TypedDict):
     second_opinion: SecondOpinion | None
 
 
-def null_notices(settings: Settings, n_features: int, n_probes: int) -> list[str]:
+def null_notices(kinds: tuple[str, ...], n_features: int, n_probes: int) -> list[str]:
     """What is to be said of a null that is too small for any feature to be found.
 
-    >>> null_notices(Settings(), 5, 7)[0][:61]
+    kinds: that count; those that test by themselves need no probes
+
+    >>> null_notices(("used",), 5, 7)[0][:61]
     '5 features with 7 probes each are too few: no p-value can get'
     """
-    if settings.mode == "paper" or n_features * n_probes >= MIN_NULL:
+    if with_probes(kinds) != kinds or not 0 < n_features * n_probes < MIN_NULL:
         return []
     return [
         f"{n_features} features with {n_probes} probes each are too few: no p-value can get small "

@@ -57,7 +57,7 @@ MEASURED_PACKAGES = ("numpy", "numba", "zarr", "scipy", "pyarrow")
 def run_notices(context: RunContext) -> list[str]:
     shape, settings = context.shape, context.settings
     return [
-        *null_notices(settings, shape.n_features, shape.n_roles - 1),
+        *null_notices(context.kinds, shape.n_features, shape.n_roles - 1),
         *confounder_notices(context.store, settings),
     ]
 

@@ -11,7 +11,8 @@ import numpy as np
 from srs.errors import SettingsError
 from srs.evidence.registry import weighted_kinds
 from srs.memory import DEFAULT_MEM, parse_bytes
-from srs.settings import OF_RESULTS, RUN_ARGUMENTS, RunArguments, Setting, Settings
+from srs.setting import Setting
+from srs.settings import OF_RESULTS, RUN_ARGUMENTS, RunArguments, Settings
 from srs.store import FeatureStore, open_store
 
 LISTED = (Sequence, np.ndarray, set, frozenset, type(None))  # what names samples and features

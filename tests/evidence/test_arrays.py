@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from srs.evidence.arrays import BatchEvidence, Evidence
-from srs.evidence.registry import USUAL
+from srs.evidence.registry import USUAL, with_probes
 
 N, N_ROLES, N_POOL = 30, 2, 3
 POOL_PLACES, POOL_ROLES = np.array([4, 9, 4]), np.array([0, 1, 0])
@@ -17,7 +17,7 @@ def random_batch(rng: np.random.Generator) -> BatchEvidence:
     kinds = (rng.integers(0, 50, (N_ROLES, k)).astype(np.float32) for _ in range(3))
     return BatchEvidence(
         places=rng.choice(N, k, replace=False),
-        by_kind=dict(zip(USUAL, kinds, strict=True)),
+        by_kind=dict(zip(with_probes(USUAL), kinds, strict=True)),
         splits=rng.random(k) < 0.5,
         carried=rng.integers(0, 9, N_POOL).astype(float),
         wins=rng.random(k) < 0.5,

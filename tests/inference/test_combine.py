@@ -5,12 +5,9 @@ import pytest
 from scipy import stats
 
 from srs.evidence.arrays import Evidence
-from srs.evidence.registry import USUAL, with_probes
 from srs.inference.combine import combine_kinds, kind_weights
 from srs.inference.decide import decide
-from tests.inference.test_decide import evidence_of
-
-KINDS = with_probes(USUAL)
+from tests.inference.test_decide import KINDS, evidence_of
 
 
 def combined(evidence: Evidence, kinds=KINDS):

@@ -8,12 +8,14 @@ from scipy import stats
 
 from srs.engine.carry import choose_pool
 from srs.evidence.arrays import Evidence
-from srs.evidence.registry import USUAL
+from srs.evidence.registry import USUAL, with_probes
 from srs.inference.decide import Verdict, decide
 from srs.inference.fdr import CONFIDENCE, FEW_FALSE, poisson_quantile, q_values
 from srs.inference.interim import find_relevant
 from srs.inference.knockoff import knockoff_plus
 from srs.inference.paper import decide_paper
+
+KINDS = with_probes(USUAL)
 
 
 @given(st.floats(0, 2_000))
@@ -45,7 +47,7 @@ def test_q_values_against_their_definition(p_values, confident):
 def evidence_of(statistics: np.ndarray) -> Evidence:
     """Evidence whose three kinds are all the given (n_roles, n) statistic, after 4 draws."""
     n_roles, n = statistics.shape
-    evidence = Evidence.empty(n, n_roles)
+    evidence = Evidence.empty(n, n_roles, KINDS)
     evidence.n_drawn[:] = 4
     evidence.by_kind["used"][:] = evidence.by_kind["screened"][:] = statistics * 4
     evidence.by_kind["peak"][:] = statistics
@@ -56,7 +58,7 @@ def test_share_of_runs_that_select_nothing_from_noise(global_random_seed):
     """Guards the null: over 400 draws of pure noise at most about 5 % select anything."""
     rng = np.random.default_rng(global_random_seed)
     n_selecting = sum(
-        len(decide(evidence_of(rng.exponential(size=(4, 500))), USUAL, 0.1).relevant) > 0
+        len(decide(evidence_of(rng.exponential(size=(4, 500))), KINDS, 0.1).relevant) > 0
         for _ in range(400)
     )
     assert n_selecting <= stats.binom(400, 0.05).ppf(0.999)
@@ -66,7 +68,7 @@ def test_verdicts_of_planted_evidence():
     rng = np.random.default_rng(0)
     statistics = rng.exponential(size=(2, 20_000))
     statistics[0, :15] += 30
-    decided = decide(evidence_of(statistics), USUAL, 0.1)
+    decided = decide(evidence_of(statistics), KINDS, 0.1)
     np.testing.assert_array_equal(decided.relevant[:15], np.arange(15))
     assert len(decided.relevant) <= 17
     assert (decided.verdict == Verdict.IRRELEVANT).mean() > 0.8
@@ -80,7 +82,7 @@ def test_a_look_finds_what_the_last_one_does(global_random_seed, rule, n_feature
     rng, n_found = np.random.default_rng(global_random_seed), []
     for n_planted, fdr in ((0, 0.1), (5, 0.1), (60, 0.2), (900, 0.05)):
         evidence = evidence_of(rng.exponential(size=(2, 6_000)))
-        for kind in USUAL:
+        for kind in KINDS:
             strong = rng.exponential(size=n_planted) * rng.integers(1, 20)
             evidence.by_kind[kind][0, :n_planted] += strong.astype("f4") * 4
         evidence.n_drawn[rng.integers(0, 6_000, 50)] = 0
@@ -89,8 +91,8 @@ def test_a_look_finds_what_the_last_one_does(global_random_seed, rule, n_feature
             "excluded": rng.integers(0, 6_000, 3),
             "rule": rule,
         }
-        relevant = decide(evidence, USUAL, fdr, **settings).relevant
-        np.testing.assert_array_equal(find_relevant(evidence, USUAL, fdr, **settings), relevant)
+        relevant = decide(evidence, KINDS, fdr, **settings).relevant
+        np.testing.assert_array_equal(find_relevant(evidence, KINDS, fdr, **settings), relevant)
         n_found.append(len(relevant))
     assert n_found[-1] > 10
 
@@ -100,7 +102,7 @@ def test_features_never_drawn_and_excluded_are_undecided():
     statistics[0, :5] = 100.0
     evidence = evidence_of(statistics)
     evidence.n_drawn[1] = 0
-    decided = decide(evidence, USUAL, 0.1, excluded=np.array([2]))
+    decided = decide(evidence, KINDS, 0.1, excluded=np.array([2]))
     assert decided.verdict[0] == Verdict.RELEVANT
     assert decided.verdict[1] == decided.verdict[2] == Verdict.UNDECIDED
     assert decided.p_value[1] == decided.p_value[2] == 1
@@ -125,13 +127,13 @@ def test_the_pool_takes_the_best_of_features_and_probes():
     """Guards what is carried: the same rule for both, kinds in turn, pinned first."""
     statistics = np.zeros((2, 50))
     statistics[0, 7], statistics[1, 9], statistics[0, 3] = 3.0, 2.0, 1.0
-    pool = choose_pool(evidence_of(statistics), USUAL, 2, np.array([5]))
+    pool = choose_pool(evidence_of(statistics), KINDS, 2, np.array([5]))
     assert pool.places.tolist() == [5, 7, 9]
     assert pool.roles.tolist() == [0, 0, 1]
     evidence = evidence_of(np.zeros((2, 50)))
-    for kind, (role, place) in zip(USUAL, [(0, 1), (1, 2), (0, 3)], strict=True):
+    for kind, (role, place) in zip(KINDS, [(0, 1), (1, 2), (0, 3)], strict=True):
         evidence.by_kind[kind][role, place] = 1
-    pool = choose_pool(evidence, USUAL, 40, np.empty(0, np.int64))
+    pool = choose_pool(evidence, KINDS, 40, np.empty(0, np.int64))
     assert set(pool.places.tolist()) == {1, 2, 3}
 
 
@@ -141,7 +143,7 @@ def test_what_stands_out_is_rare_among_noise_and_sure_among_signals(global_rando
     none = np.empty(0, np.int64)
     n_noise = sum(
         choose_pool(
-            evidence_of(rng.exponential(size=(2, 2_000))), USUAL, 40, none
+            evidence_of(rng.exponential(size=(2, 2_000))), KINDS, 40, none
         ).outstanding.sum()
         for _ in range(100)
     )
@@ -149,7 +151,7 @@ def test_what_stands_out_is_rare_among_noise_and_sure_among_signals(global_rando
     statistics = rng.exponential(size=(2, 2_000))
     statistics[0, :10] = 60.0
     statistics[1, 10:20] = 60.0
-    pool = choose_pool(evidence_of(statistics), USUAL, 40, none)
+    pool = choose_pool(evidence_of(statistics), KINDS, 40, none)
     assert set(pool.places[pool.outstanding].tolist()) >= set(range(20))
 
 
@@ -159,13 +161,13 @@ def test_strata_keep_unlike_features_apart(global_random_seed):
     feature_classes = np.repeat(np.array([0, 1], np.uint8), 2_000)
     statistics = rng.exponential(size=(4, 4_000)) * np.where(feature_classes == 1, 5.0, 1.0)
     statistics[0, :3] = 16.0  # far in the narrow null, nothing in the wide one
-    pooled = decide(evidence_of(statistics), USUAL, 0.1)
-    kept_apart = decide(evidence_of(statistics), USUAL, 0.1, feature_classes=feature_classes)
+    pooled = decide(evidence_of(statistics), KINDS, 0.1)
+    kept_apart = decide(evidence_of(statistics), KINDS, 0.1, feature_classes=feature_classes)
     assert set(kept_apart.relevant[:3]) == {0, 1, 2}
     assert len(kept_apart.relevant) <= 4
     assert not {0, 1, 2} & set(pooled.relevant)
     assert len(kept_apart.combined.tails["used"]) == 2
-    pool = choose_pool(evidence_of(statistics), USUAL, 3, np.empty(0, np.int64), feature_classes)
+    pool = choose_pool(evidence_of(statistics), KINDS, 3, np.empty(0, np.int64), feature_classes)
     assert {0, 1, 2} == set(pool.places.tolist())
 
 
@@ -176,22 +178,22 @@ def test_the_knockoff_filter_keeps_its_rate(global_random_seed):
     for _ in range(200):
         statistics = rng.exponential(size=(2, 500))
         statistics[0, :40] += 6
-        chosen = np.flatnonzero(knockoff_plus(evidence_of(statistics), USUAL, 0.2))
+        chosen = np.flatnonzero(knockoff_plus(evidence_of(statistics), KINDS, 0.2))
         shares.append((chosen >= 40).sum() / max(len(chosen), 1))
         found.append((chosen < 40).sum())
     assert np.mean(shares) < 0.2 + 3 * np.std(shares) / np.sqrt(200)
     assert np.mean(found) > 30
     nothing = [
-        knockoff_plus(evidence_of(rng.exponential(size=(2, 300))), USUAL, 0.1).any()
+        knockoff_plus(evidence_of(rng.exponential(size=(2, 300))), KINDS, 0.1).any()
         for _ in range(200)
     ]
     assert np.mean(nothing) < 0.2
-    assert not knockoff_plus(evidence_of(np.zeros((2, 30))), USUAL, 0.1).any()
+    assert not knockoff_plus(evidence_of(np.zeros((2, 30))), KINDS, 0.1).any()
 
 
 def test_the_rule_is_a_setting():
     statistics = np.random.default_rng(0).exponential(size=(2, 500))
     statistics[0, :40] += 8
-    by_knockoff = decide(evidence_of(statistics), USUAL, 0.1, rule="knockoff")
-    chosen = knockoff_plus(evidence_of(statistics), USUAL, 0.1)
+    by_knockoff = decide(evidence_of(statistics), KINDS, 0.1, rule="knockoff")
+    chosen = knockoff_plus(evidence_of(statistics), KINDS, 0.1)
     np.testing.assert_array_equal(by_knockoff.relevant, np.flatnonzero(chosen))

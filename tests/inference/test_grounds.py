@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import srs
+from srs.evidence.registry import USUAL, with_probes
 from tests.planted import make_store
 
 
@@ -16,7 +17,9 @@ def many_effects(n_relevant: int, **settings: object) -> srs.Result:
 
 def test_the_other_rule_is_a_second_opinion():
     """Both runs end at their limit of trees, and so with the same evidence."""
-    by_tail, by_knockoff = many_effects(12), many_effects(12, rule="knockoff")
+    settings = {"evidence": with_probes(USUAL), "guarantee": "confident"}
+    by_tail = many_effects(12, **settings)
+    by_knockoff = many_effects(12, rule="knockoff", **settings)
     agreed = set(by_tail.relevant_ids.tolist()) & set(by_knockoff.relevant_ids.tolist())
     assert 0 < len(agreed) < len(by_tail.relevant_ids)
     for result, other in ((by_tail, by_knockoff), (by_knockoff, by_tail)):
@@ -28,9 +31,12 @@ def test_the_other_rule_is_a_second_opinion():
 
 def test_kinds_share_the_rate_and_name_their_tails():
     basis = many_effects(3).document["outcome"]["grounds"]
-    assert [kind["kind"] for kind in basis["kinds"]] == ["used", "screened", "peak"]
+    assert [kind["kind"] for kind in basis["kinds"]] == list(USUAL)
     assert sum(kind["weight"] for kind in basis["kinds"]) == pytest.approx(1, abs=1e-5)
     for kind in basis["kinds"]:  # 600 numbers are alike, and their probes enough for a tail
+        if kind["kind"] not in with_probes(USUAL):
+            assert kind["n_feature_classes"] == 0
+            continue
         assert (kind["n_feature_classes"], kind["n_fitted"]) == (1, 1)
         assert kind["heaviest_shape"] > 0
 
@@ -60,8 +66,17 @@ def test_too_few_probes_for_a_tail_are_said_to_be_ranks(tmp_path):
 @pytest.mark.parametrize(("n_features", "found"), [(5, False), (6, True)])
 def test_so_few_features_that_none_can_be_found_are_said(n_features, found, caplog):
     X = np.random.default_rng(0).normal(size=(200, n_features))
-    result = srs.select(make_store(X, (X[:, 0] > 0).astype(int)), seed=0)
+    kinds = with_probes(USUAL)
+    result = srs.select(make_store(X, (X[:, 0] > 0).astype(int)), seed=0, evidence=kinds)
     notices = result.document["data"]["notices"]
     assert (0 in result.relevant_ids) == found
     assert any("no p-value can get small enough" in notice for notice in notices) != found
     assert ("select from 6 or more" in caplog.text) != found
+
+
+def test_exact_tests_need_no_probes():
+    """Guards few features: a test of its own finds what ranks among 35 probes cannot."""
+    X = np.random.default_rng(0).normal(size=(200, 5))
+    result = srs.select(make_store(X, (X[:, 0] > 0).astype(int)), seed=0)
+    assert result.relevant_ids.tolist() == [0]
+    assert not any("no p-value" in notice for notice in result.document["data"]["notices"])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from srs.evidence.kinds import EvidenceKind, Steps
+from srs.evidence.told import PAIRED, PARTNER
 
 if TYPE_CHECKING:
     from srs.engine.context import RunContext
     from srs.settings import Settings
 
-PARTNER, STATISTIC = "partner", "pair_statistic"
 # Words of 64 samples that are compared: about ten minutes on two cores, 1,000,000 features of 1,000
 # samples. The choice must not depend on the machine, or the same seed would not give the same list.
 AUTO_WORDS = 1e13
@@ -54,7 +54,7 @@ PAIRS = EvidenceKind(
     steps=_steps,
     has_p_values=True,
     carried=True,  # so that trees find what matters only given a pair
-    tells=((PARTNER, 4), (STATISTIC, 4)),
+    tells=((PARTNER, 4), (PAIRED, 4)),
     sits_out=_sits_out,
     usual=True,
 )

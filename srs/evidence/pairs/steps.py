@@ -17,7 +17,7 @@ from srs.evidence.pairs.best import Best, best_by_owner, best_partners
 from srs.evidence.pairs.bits import BitRows, make_bits
 from srs.evidence.pairs.cuts import choose_cuts
 from srs.evidence.pairs.groups import PairGroups, make_groups
-from srs.evidence.pairs.kind import PARTNER, STATISTIC
+from srs.evidence.told import PAIRED, PARTNER
 
 if TYPE_CHECKING:
     from srs.engine.context import RunContext
@@ -71,7 +71,7 @@ def make_steps(context: RunContext) -> Steps:
                 for columns in blocks
             ]
     n = shape.n_features
-    found = {STATISTIC: np.zeros(n, np.float32), PARTNER: np.full(n, -1, np.int32)}
+    found = {PAIRED: np.zeros(n, np.float32), PARTNER: np.full(n, -1, np.int32)}
     found["null"] = np.zeros((shape.n_roles - 1, n_null_places), np.float32)
 
     def merge(so_far: dict[str, np.ndarray], outcome: tuple[PairSpec, Best, Best]) -> None:
@@ -91,7 +91,7 @@ def make_steps(context: RunContext) -> Steps:
 def _merge_best(so_far: dict[str, np.ndarray], best: Best, first: int) -> None:
     """Take what is better; of equal ones the partner that stands first."""
     here = slice(first, first + len(best))
-    statistic, partner = so_far[STATISTIC][here], so_far[PARTNER][here]
+    statistic, partner = so_far[PAIRED][here], so_far[PARTNER][here]
     better = (best.statistic > statistic) | (
         (best.statistic == statistic) & (best.partner >= 0) & (best.partner < partner)
     )
@@ -101,10 +101,10 @@ def _merge_best(so_far: dict[str, np.ndarray], best: Best, first: int) -> None:
 def _finish(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     n_roles, n_places = found["null"].shape
     return {
-        "statistic": found[STATISTIC],
+        "statistic": found[PAIRED],
         "null": found["null"].ravel(),
         "null_places": np.tile(np.arange(n_places), n_roles),
-        STATISTIC: found[STATISTIC],
+        PAIRED: found[PAIRED],
         PARTNER: found[PARTNER],
     }
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from srs.evidence.kinds import EvidenceKind, Steps
+from srs.evidence.told import DIRECTION
 
 if TYPE_CHECKING:
     from srs.engine.context import RunContext
     from srs.settings import Settings
-
-DIRECTION = "direction"
 
 
 def _steps(context: RunContext) -> Steps:

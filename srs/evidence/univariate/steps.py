@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from srs.evidence.kinds import Steps
-from srs.evidence.univariate.kind import DIRECTION
+from srs.evidence.told import DIRECTION
 from srs.evidence.univariate.target import UnivariateTest
 
 if TYPE_CHECKING:
