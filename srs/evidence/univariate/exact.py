@@ -80,15 +80,16 @@ def one_stratum(x, counts, cases, distance, log_factorials):
         if first <= final:
             log_p = log_of_others + log_choose(n_last, first, log_factorials)
             log_p += log_choose(n_major, free - first, log_factorials)
-            p = math.exp(log_p)
             for k in range(first, final + 1):
+                p = math.exp(log_p)  # of many samples the first is 0 in floating point
                 away = abs(score + k * gap)
                 if away >= distance - SLACK * (1.0 + distance):
                     tail += p
                     if away <= distance + SLACK * (1.0 + distance):
                         tie += p
                 rest = free - k
-                p *= (n_last - k) * rest / ((k + 1.0) * (n_major - rest + 1.0))
+                if k < final:
+                    log_p += math.log((n_last - k) * rest / ((k + 1.0) * (n_major - rest + 1.0)))
         level = 0
         while level < n_levels:
             if level in (major, last):
