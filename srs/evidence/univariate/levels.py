@@ -25,7 +25,7 @@ from srs.evidence.univariate.two_classes import two_class_p
 MIN_LEVEL = 5  # samples of a level that stands for itself
 # The smallest expected count of a table.
 SPARSE = 0.2  # below, each level is tested against the rest, and the smallest p counts
-DENSE = 1.0  # above, two moments are enough (below, p-values are up to 4 times too large)
+DENSE = 1.0  # above, two moments are enough (below, p-values are up to 2 times too large)
 
 
 @njit(nogil=True, cache=True)
