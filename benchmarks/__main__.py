@@ -13,6 +13,7 @@ import sys
 
 NAMES = (
     "kernel",
+    "univariate_kernel",
     "share",
     "store_chunks",
     "madelon",

@@ -15,13 +15,14 @@ import numpy as np
 from numba import njit
 
 from srs.evidence.univariate.quadratic import in_tail, moments_of_groups, variance_of
-from srs.evidence.univariate.saddlepoint import SMALLEST, upper_tail
+from srs.evidence.univariate.saddlepoint import upper_tail
+from srs.evidence.univariate.single import excess_of, sidak
 from srs.evidence.univariate.two_classes import ALWAYS_EXACT, two_class_p
 
 MISSING = 255
 # Expected samples of the rarest class beside the most frequent level.
 SPARSE = 0.5  # below, each class is tested against the rest, and the smallest p counts
-THIN = 2.0  # below, p-values in the tail are at least those of the smallest p
+DENSE = 20.0  # above, two moments are enough
 
 
 @njit(nogil=True, cache=True)
@@ -71,18 +72,9 @@ def count_column(column, counts):
 
 
 @njit(nogil=True, cache=True)
-def sidak(p, n_tests):
-    """The p-value of the smallest p of several tests."""
-    return max(-math.expm1(n_tests * math.log1p(-min(p, 1.0 - 1e-16))), SMALLEST)
-
-
-@njit(nogil=True, cache=True)
-def against_rest(column, segments, of_segments, levels, tested, log_factorials, bound):
-    """Each class against the others: what the chances of |z| >= bound[0] have more than normal
-    ones, in sum, and, where bound[1], the p-value of the smallest p; else 0.
-
-    A sum of squares is beyond a bound wherever the square of one class is, so these chances are
-    part of its p-value; where the class is rare, the two moments do not tell of them.
+def against_rest(column, segments, of_segments, levels, tested, log_factorials, moments):
+    """Each class against the others: the p-value of the smallest p; or what they add to the tail
+    of a sum of squares, where `moments` have one.
 
     of_segments  int64 (2, n_segments): strata and classes
     levels       ranks (n_levels,) and places (256,)
@@ -104,31 +96,34 @@ def against_rest(column, segments, of_segments, levels, tested, log_factorials, 
                 sizes[s] += 1
                 of_classes[c, s] += 1
                 sums[c, s] += ranks[place]
-    smallest, n_tests, excess = 1.0, 0, 0.0
-    beyond, both = bound
-    normal = 2.0 * upper_tail(beyond)
-    for c in range(1 if n_classes == 2 else n_classes):
+    smallest, excess = 1.0, 0.0
+    n_tests = 1 if n_classes == 2 else n_classes
+    for c in range(n_tests):
+        own = of_classes[c]
+        if moments[1] > 0:
+            excess += excess_of(
+                ranks,
+                counts,
+                own,
+                log_factorials,
+                seen=moments[0],
+                freedom=moments[1],
+            )
+            continue
         score = 0.0
         for s in range(n_strata):
-            if 0 < of_classes[c, s] < sizes[s]:
+            if 0 < own[s] < sizes[s]:
                 score += sums[c, s]
-        for limit in (beyond, 0.0):
-            if limit < 0 or (limit == 0 and not both):
-                continue
-            p = two_class_p(ranks, counts, of_classes[c], score, log_factorials, beyond=limit)
-            if limit > 0:
-                excess += max(p - normal, 0.0)
-            else:
-                smallest = min(smallest, p)
-        n_tests += 1
-    if not both:
-        return excess, 0.0
-    return excess, smallest if n_classes == 2 else sidak(smallest, n_tests)
+        p = two_class_p(ranks, counts, own, score, log_factorials, beyond=0.0)
+        smallest = min(smallest, p)
+    if moments[1] > 0:
+        return excess
+    return smallest if n_tests == 1 else sidak(smallest, n_tests)
 
 
 @njit(nogil=True, cache=True)
 def class_column(column, segments, of_segments, tested, log_factorials, moments):
-    """p and effect of an ordered column and classes; p = -1: see `moments` (float64 (7,))."""
+    """p and effect of an ordered column and classes; p = -1: see `moments` (float64 (6,), 0)."""
     n_strata, n_classes = tested
     counts, ranks = np.empty(256, np.int64), np.empty(256, np.int64)
     count_column(column, counts)
@@ -167,7 +162,9 @@ def class_column(column, segments, of_segments, tested, log_factorials, moments)
         for c in range(n_classes):
             n_s += sizes[s, c]
             largest = max(largest, sizes[s, c])
-        square, _, fourth = central_sums(max(n_s, 1.0), powers[s])
+        square, _, fourth = central_sums(
+            max(n_s, 1.0), (powers[s, 0], powers[s, 1], powers[s, 2], powers[s, 3])
+        )
         if n_s < 2 or largest == n_s or square <= 1e-14:
             sizes[s] = 0.0
             continue
@@ -182,7 +179,6 @@ def class_column(column, segments, of_segments, tested, log_factorials, moments)
         return 1.0, 0.0
     n_minor = n - counts[:MISSING].max()
     effect = 0.0
-    beyond = expected = -1.0
     if n_classes == 2:
         effect = min(max(away[1] / weight, -1.0), 1.0)
         z = abs(away[1]) / math.sqrt(variance)
@@ -196,21 +192,20 @@ def class_column(column, segments, of_segments, tested, log_factorials, moments)
         expected = n_minor * rarest / n_informative
         if expected >= SPARSE:
             moments_of_groups(away, sizes, spread, fourths, moments)
-            if not in_tail(moments):
+            if expected > DENSE or not in_tail(moments):
                 return -1.0, 0.0
-            beyond = math.sqrt(moments[0])
-    excess, smallest = against_rest(
+    found = against_rest(
         column,
         segments,
         of_segments,
         (packed, places),
         tested=tested,
         log_factorials=log_factorials,
-        bound=(beyond, expected < THIN),
+        moments=moments,
     )
-    if beyond < 0:
-        return smallest, effect
-    moments[4], moments[6] = excess, smallest
+    if moments[1] == 0:
+        return found, effect
+    moments[4] = found
     return -1.0, 0.0
 
 
@@ -226,7 +221,7 @@ def central_sums(n, sums):
 
 @njit(nogil=True, cache=True)
 def number_column(column, scores, bounds, moments):
-    """p and effect of an ordered column and scores; p = -1: see `moments` (float64 (7,)).
+    """p and effect of an ordered column and scores; p = -1: see `moments` (float64 (6,), 0).
 
     scores  float64 (n,): of the samples, whose mean in each stratum is 0
     bounds  int64 (n_strata + 1,): samples of each stratum
@@ -242,33 +237,31 @@ def number_column(column, scores, bounds, moments):
         x_of[code] = (ranks[code] - (n + 1.0)) / n
     away = variance = third = fourth = sum_xx = sum_yy = 0.0
     free = 0
-    sx, sy = np.empty(4), np.empty(4)
     for s in range(n_strata):
-        sx[:] = 0.0
-        sy[:] = 0.0
-        sxy = 0.0
+        x1 = x2 = x3 = x4 = y1 = y2 = y3 = y4 = sxy = 0.0
         known = 0
         for i in range(bounds[s], bounds[s + 1]):
             if column[i] != MISSING:
                 x, y = x_of[column[i]], scores[i]
+                xx, yy = x * x, y * y
                 known += 1
                 sxy += x * y
-                sx[0] += x
-                sx[1] += x * x
-                sx[2] += x * x * x
-                sx[3] += x * x * x * x
-                sy[0] += y
-                sy[1] += y * y
-                sy[2] += y * y * y
-                sy[3] += y * y * y * y
+                x1 += x
+                x2 += xx
+                x3 += xx * x
+                x4 += xx * xx
+                y1 += y
+                y2 += yy
+                y3 += yy * y
+                y4 += yy * yy
         if known < 2:
             continue
-        xx, xxx, xxxx = central_sums(known, sx)
-        yy, yyy, yyyy = central_sums(known, sy)
+        xx, xxx, xxxx = central_sums(known, (x1, x2, x3, x4))
+        yy, yyy, yyyy = central_sums(known, (y1, y2, y3, y4))
         own = xx * yy / (known - 1.0)
         if own <= 1e-14:
             continue
-        away += sxy - sx[0] * sy[0] / known
+        away += sxy - x1 * y1 / known
         variance += own
         sum_xx += xx
         sum_yy += yy

@@ -203,8 +203,8 @@ def by_number(x, counts, cases, distance, log_factorials):
         p = math.exp(log_p - log_choose(n_samples, cases, log_factorials))
         center = base + k * mean
         sd = math.sqrt(spread * k * (n_minor - k) / max(n_minor - 1.0, 1.0))
-        if sd < 1e-9 * (1.0 + distance):
-            tail += p * (abs(center) >= distance - SLACK * (1.0 + distance))
+        if sd < 1e-9 * (1.0 + abs(distance)):
+            tail += p * (abs(center) >= distance - SLACK * (1.0 + abs(distance)))
         else:
             tail += p * upper_tail((distance - center) / sd)
             tail += p * upper_tail((distance + center) / sd)

@@ -7,12 +7,10 @@ stay sparse, each level is tested against the rest exactly, and the smallest p c
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 
-from srs.evidence.univariate.columns import MISSING, central_sums, count_column, sidak
+from srs.evidence.univariate.columns import MISSING, central_sums, count_column
 from srs.evidence.univariate.quadratic import (
     in_tail,
     moments_of_groups,
@@ -21,13 +19,13 @@ from srs.evidence.univariate.quadratic import (
     trace_of,
     variance_of,
 )
-from srs.evidence.univariate.saddlepoint import upper_tail
+from srs.evidence.univariate.single import excess_of, sidak
 from srs.evidence.univariate.two_classes import two_class_p
 
 MIN_LEVEL = 5  # samples of a level that stands for itself
 # The smallest expected count of a table.
 SPARSE = 0.2  # below, each level is tested against the rest, and the smallest p counts
-THIN = 2.0  # below, p-values in the tail are at least those of the smallest p
+DENSE = 1.0  # above, two moments are enough (below, p-values are up to 2 times too large)
 
 
 @njit(nogil=True, cache=True)
@@ -35,17 +33,25 @@ def merge_levels(column, least):
     """The place of each code among levels, rare codes in one place, int64 (256,); how many."""
     counts = np.empty(256, np.int64)
     count_column(column, counts)
-    places = np.full(256, -1, np.int64)
-    n_levels = n_rare = 0
+    n_rare = 0
+    smallest = -1  # the rarest of the codes that stand for themselves
     for code in range(MISSING):
-        if counts[code] >= least:
+        if 0 < counts[code] < least:
+            n_rare += counts[code]
+        elif counts[code] and (smallest < 0 or counts[code] < counts[smallest]):
+            smallest = code
+    limit = least
+    if 0 < n_rare < least and smallest >= 0:
+        limit = counts[smallest] + 1  # all rare codes together are too few
+    places = np.full(256, -1, np.int64)
+    n_levels = 0
+    for code in range(MISSING):
+        if counts[code] >= limit:
             places[code] = n_levels
             n_levels += 1
-        elif counts[code]:
-            n_rare += 1
     if n_rare:
         for code in range(MISSING):
-            if 0 < counts[code] < least:
+            if 0 < counts[code] < limit:
                 places[code] = n_levels
         n_levels += 1
     return places, n_levels
@@ -53,7 +59,7 @@ def merge_levels(column, least):
 
 @njit(nogil=True, cache=True)
 def class_levels(column, segments, of_segments, tested, log_factorials, moments):
-    """p of unordered levels and classes; -1: see `moments` (float64 (7,))."""
+    """p of unordered levels and classes; -1: see `moments` (float64 (6,), 0)."""
     n_strata, n_classes = tested
     places, n_levels = merge_levels(column, MIN_LEVEL)
     if n_levels < 2:
@@ -76,15 +82,14 @@ def class_levels(column, segments, of_segments, tested, log_factorials, moments)
     fewest = _moments_of_table(table, by_level, by_class, moments)
     if fewest < 0:
         return 1.0
-    beyond = -1.0
-    if fewest >= SPARSE:
-        if not in_tail(moments):
-            return -1.0
-        beyond = math.sqrt(moments[0])
-    excess, smallest = _levels_against_rest(table, log_factorials, (beyond, fewest < THIN))
-    if beyond < 0:
-        return smallest
-    moments[4], moments[6] = excess, smallest
+    if fewest < SPARSE:
+        moments[1] = 0.0
+    elif fewest > DENSE or not in_tail(moments):
+        return -1.0
+    found = _levels_against_rest(table, log_factorials, moments)
+    if moments[1] == 0:
+        return found
+    moments[4] = found
     return -1.0
 
 
@@ -155,12 +160,10 @@ def _moments_of_table(table, by_level, by_class, moments):
 
 
 @njit(nogil=True, cache=True)
-def _levels_against_rest(table, log_factorials, bound):
+def _levels_against_rest(table, log_factorials, moments):
     """Each level against the rest in each class against the rest, see `columns.against_rest`."""
     n_strata, n_levels, n_classes = table.shape
     smallest, n_tests, excess = 1.0, 0, 0.0
-    beyond, both = bound
-    normal = 2.0 * upper_tail(beyond)
     ranks = np.empty(2, np.int64)
     counts = np.zeros((n_strata, 2), np.int64)
     cases = np.zeros(n_strata, np.int64)
@@ -185,21 +188,25 @@ def _levels_against_rest(table, log_factorials, bound):
                 if 0 < cases[s] < counts[s, 0] + counts[s, 1]:
                     hits = table[s, k, c]
                     score += hits * ranks[1] + (cases[s] - hits) * ranks[0]
-            for limit in (beyond, 0.0):
-                if limit < 0 or (limit == 0 and not both):
-                    continue
-                p = two_class_p(ranks, counts, cases, score, log_factorials, beyond=limit)
-                if limit > 0:
-                    excess += max(p - normal, 0.0)
-                else:
-                    smallest = min(smallest, p)
-            n_tests += 1
-    return excess, sidak(smallest, max(n_tests, 1)) if both else 0.0
+            if moments[1] > 0:
+                excess += excess_of(
+                    ranks,
+                    counts,
+                    cases,
+                    log_factorials,
+                    seen=moments[0],
+                    freedom=moments[1],
+                )
+            else:
+                p = two_class_p(ranks, counts, cases, score, log_factorials, beyond=0.0)
+                smallest = min(smallest, p)
+                n_tests += 1
+    return excess if moments[1] > 0 else sidak(smallest, max(n_tests, 1))
 
 
 @njit(nogil=True, cache=True)
 def number_levels(column, scores, bounds, moments):
-    """p of unordered levels and scores; -1: see `moments` (float64 (7,)).
+    """p of unordered levels and scores; -1: see `moments` (float64 (6,), 0).
 
     scores  float64 (n,): of the samples, whose mean in each stratum is 0
     bounds  int64 (n_strata + 1,): samples of each stratum
@@ -209,30 +216,30 @@ def number_levels(column, scores, bounds, moments):
     if n_levels < 2:
         return 1.0
     sizes = np.zeros((n_strata, n_levels))
-    away, sums, powers = np.zeros(n_levels), np.zeros(n_levels), np.zeros(4)
+    away, sums = np.zeros(n_levels), np.zeros(n_levels)
     spread, fourths = np.zeros(n_strata), np.zeros(n_strata)
     n_informative = 0.0
     for s in range(n_strata):
         sums[:] = 0.0
-        powers[:] = 0.0
+        y1 = y2 = y3 = y4 = 0.0
         for i in range(bounds[s], bounds[s + 1]):
             if column[i] != MISSING:
                 y = scores[i]
                 sizes[s, places[column[i]]] += 1.0
                 sums[places[column[i]]] += y
-                powers[0] += y
-                powers[1] += y * y
-                powers[2] += y * y * y
-                powers[3] += y * y * y * y
+                y1 += y
+                y2 += y * y
+                y3 += y * y * y
+                y4 += y * y * y * y
         n, largest = sizes[s].sum(), sizes[s].max()
-        square, _, fourth = central_sums(max(n, 1.0), powers)
+        square, _, fourth = central_sums(max(n, 1.0), (y1, y2, y3, y4))
         if n < 2 or largest == n or square <= 1e-12:
             sizes[s] = 0.0
             continue
         spread[s], fourths[s] = square / (n - 1.0), fourth / square**2
         n_informative += n
         for k in range(n_levels):
-            away[k] += sums[k] - sizes[s, k] * (powers[0] / n)
+            away[k] += sums[k] - sizes[s, k] * (y1 / n)
     if n_informative < 4:
         return 1.0
     moments_of_groups(away, sizes, spread, fourths, moments)

@@ -135,11 +135,12 @@ def in_tail(moments):
 def p_of_moments(moments: np.ndarray) -> np.ndarray:
     """p-values of sums of squares.
 
-    moments  float64 (n, 7): what was seen, expectation, variance, and the largest value (infinity:
-             a gamma distribution); what is added for single classes and levels; the skewness of a
-             single score; what p is at least. A variance of 0 gives 1.
+    moments  float64 (n, 6): what was seen, expectation, variance, and the largest value (infinity:
+             a gamma distribution); what single classes and levels add to the
+             chi-squared p-value; the skewness of a
+             single score. A variance of 0 gives 1.
     """
-    seen, mean, variance, bound, excess, skewness, least = moments.T
+    seen, mean, variance, bound, excess, skewness = moments.T
     found = np.ones(len(moments))
     varies = (variance > 1e-9 * mean * mean) & (mean > 0)
     with np.errstate(all="ignore"):
@@ -152,13 +153,14 @@ def p_of_moments(moments: np.ndarray) -> np.ndarray:
         is_gamma = varies & ~is_beta
         scale = (variance / mean)[is_gamma]
         found[is_gamma] = special.gammaincc(mean[is_gamma] / scale, seen[is_gamma] / scale)
-        found += excess
+        thin = np.flatnonzero(excess > 0)
+        plain = special.gammaincc(mean[thin] / 2.0, seen[thin] / 2.0)
+        found[thin] = np.maximum(found[thin], plain + excess[thin])
         skewed = np.flatnonzero(varies & (np.abs(skewness) > LEAST_SKEWNESS))
         z = np.sqrt(seen[skewed])
         both = _both_tails(z, np.abs(skewness[skewed])) / (2.0 * special.ndtr(-z))
         found[skewed] *= np.maximum(np.nan_to_num(both, nan=1.0, posinf=1.0), 1.0)
-    found = np.maximum(np.nan_to_num(found, nan=1.0), least)
-    return np.clip(found, SMALLEST, 1.0)
+    return np.clip(np.nan_to_num(found, nan=1.0), SMALLEST, 1.0)
 
 
 def _both_tails(z: np.ndarray, skewness: np.ndarray) -> np.ndarray:

@@ -110,7 +110,7 @@ class UnivariateTest:
         unordered = np.ascontiguousarray(by_subset, dtype=bool).reshape(-1)
         if len(unordered) != n:
             raise ValueError(f"{len(unordered)} kinds of {n} columns")
-        p, effects, moments = np.ones(n), np.zeros(n, np.float32), np.zeros((n, 7))
+        p, effects, moments = np.ones(n), np.zeros(n, np.float32), np.zeros((n, 6))
         found = (p, effects, moments)
         if self.n_classes == 1:
             return p, effects

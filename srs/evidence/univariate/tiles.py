@@ -15,6 +15,10 @@ from srs.evidence.univariate.columns import MISSING, class_column, number_column
 from srs.evidence.univariate.levels import class_levels, number_levels
 from srs.evidence.univariate.two_classes import two_class_p
 
+ROW = (
+    272  # counts of a column: 256 alone put equal codes of all columns into four sets of the cache
+)
+
 
 @njit(nogil=True, cache=True)
 def gather_columns(tile, order, columns):
@@ -29,7 +33,7 @@ def gather_columns(tile, order, columns):
 
 @njit(nogil=True, cache=True)
 def count_tile(tile, order, counts):
-    """Adds 1 at [j, code] of `counts` (64, 256) for each column j of each sample of `order`."""
+    """Adds 1 at [j, code] of `counts` (64, ROW) for each column j of each sample of `order`."""
     n_columns = tile.shape[1]
     for i in range(order.shape[0]):
         row = tile[order[i]]
@@ -46,7 +50,7 @@ def two_class_tiles(tiles, orders, skipped, log_factorials, p, effects):
     skipped  bool (n_tiles * n_columns,): columns that are left as they are
     """
     n_tiles, _, n_columns = tiles.shape
-    counts = np.zeros((2, n_columns, 256), np.uint32)
+    counts = np.zeros((2, n_columns, ROW), np.uint32)
     ranks = np.empty(256, np.int64)
     levels = np.empty(256, np.int64)
     cases = np.empty(1, np.int64)
@@ -94,7 +98,7 @@ def class_tiles(tiles, layout, tested, by_subset, log_factorials, found):
     layout     order, segments and (2, n_segments) strata and classes of segments, int64
     tested     strata and classes that there are
     by_subset  bool (n_tiles * n_columns,): columns of unordered levels
-    found      p, effects, and moments (n, 7); p is -1 where moments say it
+    found      p, effects, and moments (n, 6); p is -1 where moments say it
     """
     order, segments, of_segments = layout
     p, effects, moments = found

@@ -2,7 +2,7 @@
 
     few points of the grid of `exact`      exact, everywhere (rare variants, small samples)
     few minor samples, many levels         exact in the number of cases among these
-    |z| <= 2                               normal, with the correction for steps
+    |z| <= 2, or 3 where few are tied      normal, with the correction for steps
     more points, but countable             exact
     otherwise                              saddlepoint
 
@@ -34,6 +34,8 @@ TAIL_EXACT = 4096  # and where |z| > TAIL
 STRATA_EXACT = 512  # and of several strata
 FEW_MINOR = 32  # samples beside the most frequent level
 TAIL = 2.0  # |z| beyond which a normal p-value is not good enough
+FAR_TAIL = 3.0  # the same for columns of few ties and MANY samples of both classes
+MANY = 100
 FINE = 0.02  # steps, in standard deviations, that do not matter
 
 
@@ -185,6 +187,7 @@ def two_class_p(ranks, counts, cases, score, log_factorials, beyond=0.0):
     else:
         most = TAIL_EXACT if z > TAIL else ALWAYS_EXACT
     major, size = grid_size(totals, most)
+    is_smooth = min(n_cases, n_samples - n_cases) >= MANY and totals[major] < n_samples // 2
     if size > 0:
         if n_mixed == 1:
             tail, tie = one_stratum(x, totals, cases[0], abs(away), log_factorials)
@@ -194,7 +197,7 @@ def two_class_p(ranks, counts, cases, score, log_factorials, beyond=0.0):
     step = 1.0 if beyond > 0 else _step_of(ranks, sd)
     if n_mixed == 1 and n_samples - totals[major] <= min(FEW_MINOR, n_samples // 4):
         tail = by_number(x, totals, cases[0], abs(away) - 0.5 * step, log_factorials)
-    elif z > TAIL:
+    elif z > (FAR_TAIL if is_smooth else TAIL):
         tail = _by_saddlepoint(
             x,
             counts,
