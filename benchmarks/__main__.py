@@ -18,6 +18,7 @@ NAMES = (
     "madelon",
     "verdict",
     "pairs",
+    "pair_kernel",
     "calibration",
     "planning",
     "million",

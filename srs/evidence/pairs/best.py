@@ -14,7 +14,7 @@ import numpy as np
 from srs.evidence.pairs.bits import BitRows
 from srs.evidence.pairs.groups import PairGroups
 from srs.evidence.pairs.kernel import Plan, Side, describe, scan
-from srs.evidence.pairs.lanes import LANES, has_vector_counts
+from srs.evidence.pairs.lanes import LANES, ROWS, aligned_zeros, has_vector_counts
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ def best_partners(
     row_side = _side(rows, plan, before[0])
     column_side = row_side if is_square else _side(columns, plan, before[1])
     by_vectors = has_vector_counts() if in_registers is None else in_registers
-    scan(row_side, column_side, plan, (is_square, not rows_only, by_vectors))
+    counts = aligned_zeros((ROWS, groups.n_groups, LANES), np.float32)
+    scan(row_side, column_side, plan, (is_square, not rows_only, by_vectors), counts)
     found = _best(row_side, len(rows))
     return found, found if is_square else _best(column_side, len(columns))
 
@@ -108,7 +109,7 @@ def best_by_owner(best: Best, owner: np.ndarray, n_owners: int) -> Best:
 def _side(rows: BitRows, plan: Plan, best: Best) -> Side:
     n_tiles = len(rows.words)
     n_groups = rows.ones.shape[1]
-    moments = np.zeros((n_tiles, 2, n_groups, LANES), np.float32)
+    moments = aligned_zeros((n_tiles, 2, n_groups, LANES), np.float32)
     owner = _padded(rows.owner, n_tiles)
     describe(rows.ones, plan, owner, moments)
     return Side(
@@ -125,7 +126,8 @@ def _side(rows: BitRows, plan: Plan, best: Best) -> Side:
 
 def _padded(values: np.ndarray, n_tiles: int) -> np.ndarray:
     """A copy by tile and lane, -1 behind the last row."""
-    found = np.full(n_tiles * LANES, -1, values.dtype)
+    found = aligned_zeros((n_tiles * LANES,), values.dtype)
+    found[:] = -1
     found[: len(values)] = values
     return found.reshape(n_tiles, LANES)
 

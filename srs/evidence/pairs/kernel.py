@@ -88,12 +88,14 @@ def describe(ones, plan, owner, moments):
 
 
 @njit(nogil=True, cache=True)
-def scan(rows, columns, plan, options):
+def scan(rows, columns, plan, options, counts):
     """Improve the bests of rows, and of columns if asked; returns how many pairs were computed.
 
     options  is_square: rows and columns are the same arrays, and each pair is looked at once;
              both: columns get their bests, too;
              in_registers: see `srs.evidence.pairs.lanes.count_together`
+
+    counts   float32 (ROWS, n_groups, LANES): room to work
 
     Arrays have names of their own here and are never cut in the inner loop: numba would count
     references there, atomically, which took as long as all counting of bits.
@@ -113,7 +115,6 @@ def scan(rows, columns, plan, options):
     limits = columns.statistic if both else np.full((1, LANES), np.inf, F32)
     factors = np.zeros((LANES, 2, n_groups), F32)  # by row: of shares, and of spreads
     is_live = np.zeros(LANES, np.bool_)
-    counts = np.zeros((ROWS, n_groups, LANES), F32)
     sums = np.zeros(LANES, np.uint64)
     room = np.zeros((5, LANES), F32)
     arms = np.zeros((5, n_arms))
@@ -187,7 +188,7 @@ def scan(rows, columns, plan, options):
     return n_computed
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _improve(rows, columns, plan, at, options, room):
     """Compute the statistic of lanes that may be better; returns how many it were."""
     a, lane, b, above = at
@@ -211,7 +212,7 @@ def _improve(rows, columns, plan, at, options, room):
     return n_computed
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _keep(side, tile, lane, found, whose):
     """Keep a partner if it is better; of equal ones the smaller owner, then the smaller rule."""
     best = side.statistic[tile, lane]
@@ -228,7 +229,7 @@ def _keep(side, tile, lane, found, whose):
     side.cut[tile, lane] = rule
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _statistic(together, ones_j, ones_k, plan, arms):
     """The statistic of a pair from its counts by group, in float64.
 
@@ -242,14 +243,16 @@ def _statistic(together, ones_j, ones_k, plan, arms):
         n, omega, c = plan.size[g], plan.omega[g], plan.arm[g]
         n11, n10, n01 = together[g], ones_j[g] - together[g], ones_k[g] - together[g]
         n00 = (n - n11) - (n10 + n01)
-        pj, pk = ones_j[g] / n, ones_k[g] / n
+        share = 1 / n
+        pj, pk = ones_j[g] * share, ones_k[g] * share
         qj, qk = 1 - pj, 1 - pk
-        cov = n11 / n - pj * pk
+        cov = n11 * share - pj * pk
         apart = (n10 * ((qj * qj) * (pk * pk))) + (n01 * ((pj * pj) * (qk * qk)))
         alike = n11 * ((qj * qj) * (qk * qk)) + n00 * ((pj * pj) * (pk * pk))
         product = (pj * qj) * (pk * qk)
-        spread = max(product, (apart + alike) / n - cov * cov) if product > 0 else 0.0
-        covariance[c] += omega * cov
+        is_varied = 0 < ones_j[g] < n and 0 < ones_k[g] < n  # n * (1 / n) need not be 1
+        spread = max(product, (apart + alike) * share - cov * cov) if is_varied else 0.0
+        covariance[c] += omega * cov if is_varied else 0.0
         variance[c] += omega * omega * (spread / (n - 1))
         spread_j[c] += omega * (pj * qj)
         spread_k[c] += omega * (pk * qk)
@@ -265,9 +268,9 @@ def _heterogeneity(covariance, variance, scale):
     if len(variance) == 2:
         if variance[0] <= 0 or variance[1] <= 0:
             return 0.0
-        difference = covariance[1] / scale[1] - covariance[0] / scale[0]
-        v0 = variance[0] / (scale[0] * scale[0])
-        v1 = variance[1] / (scale[1] * scale[1])
+        difference = covariance[1] * scale[0] - covariance[0] * scale[1]
+        v0 = variance[0] * (scale[1] * scale[1])
+        v1 = variance[1] * (scale[0] * scale[0])
         return difference * difference / (v0 + v1)
     precision, mean, n_known = 0.0, 0.0, 0
     for c in range(len(variance)):
