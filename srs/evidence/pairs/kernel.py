@@ -98,7 +98,7 @@ def scan(rows, columns, plan, options, counts):
     counts   float32 (ROWS, n_groups, LANES): room to work
 
     Arrays have names of their own here and are never cut in the inner loop: numba would count
-    references there, atomically, which took as long as all counting of bits.
+    references there, atomically, which took a third as long as all counting of bits.
     """
     is_square, both, in_registers = options
     n_groups, arm, first = len(plan.size), plan.arm, plan.first
