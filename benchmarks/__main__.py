@@ -19,6 +19,7 @@ NAMES = (
     "madelon",
     "verdict",
     "pairs",
+    "pair_kernel",
     "calibration",
     "planning",
     "million",

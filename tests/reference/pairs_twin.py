@@ -46,20 +46,26 @@ def statistic_twin(
     j: np.ndarray, k: np.ndarray, groups: list[tuple[np.ndarray, int, float]]
 ) -> float:
     """The statistic of two bits; groups: samples, arm and weight of each."""
-    arms: dict[int, tuple[float, float]] = {}
+    arms: dict[int, np.ndarray] = {}
     for samples, arm, omega in groups:
         a, b, n = j[samples].astype(float), k[samples].astype(float), len(samples)
         products = (a - a.mean()) * (b - b.mean())
         by_table = ((products - products.mean()) ** 2).mean()
         by_product = a.var() * b.var()
         v = max(by_table, by_product) / (n - 1) if by_product > 0 else 0.0
-        cov, variance = arms.get(arm, (0.0, 0.0))
-        arms[arm] = cov + omega * products.mean(), variance + omega**2 * v
-    known = [(cov, v) for cov, v in arms.values() if v > 0]
+        terms = np.array([omega * products.mean(), omega**2 * v, omega * a.var(), omega * b.var()])
+        arms[arm] = arms.get(arm, np.zeros(4)) + terms
+    known = np.array([arm for arm in arms.values() if arm[1] > 0])
     if len(known) < 2:
         return 0.0
-    mean = sum(cov / v for cov, v in known) / sum(1 / v for _, v in known)
-    return sum((cov - mean) ** 2 / v for cov, v in known)
+    cov, v, spread_j, spread_k = known.T
+    return min(heterogeneity_twin(cov / scale, v / scale**2) for scale in (1.0, spread_j, spread_k))
+
+
+def heterogeneity_twin(values: np.ndarray, variances: np.ndarray) -> float:
+    """Chi-squared of values that should be the same."""
+    mean = np.average(values, weights=1 / variances)
+    return float(((values - mean) ** 2 / variances).sum())
 
 
 def all_statistics_twin(

@@ -14,7 +14,7 @@ import numpy as np
 from srs.evidence.pairs.bits import BitRows
 from srs.evidence.pairs.groups import PairGroups
 from srs.evidence.pairs.kernel import Plan, Side, describe, scan
-from srs.evidence.pairs.lanes import LANES, has_vector_counts
+from srs.evidence.pairs.lanes import LANES, ROWS, aligned_zeros
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def best_partners(
     *,
     rows_only: bool = False,
     so_far: tuple[Best, Best] | None = None,
-    in_registers: bool | None = None,
+    in_registers: bool = True,
 ) -> tuple[Best, Best]:
     """The best partner of each row among the columns, and of each column among the rows.
 
@@ -54,7 +54,7 @@ def best_partners(
                    are the same
     rows_only      columns get no bests (they come back empty): for probes against features
     so_far         bests of rows and columns to start from; the more is known, the faster it is
-    in_registers   force counting in vector registers or in a plain loop; None: by the processor
+    in_registers   count in vector registers, or in a plain loop; counts are the same
 
     Rows of one owner are no partners: cuts of a feature, or a probe and its feature.
     """
@@ -65,8 +65,8 @@ def best_partners(
     plan = Plan(groups.first, groups.size, groups.arm, groups.omega)
     row_side = _side(rows, plan, before[0])
     column_side = row_side if is_square else _side(columns, plan, before[1])
-    by_vectors = has_vector_counts() if in_registers is None else in_registers
-    scan(row_side, column_side, plan, (is_square, not rows_only, by_vectors))
+    counts = aligned_zeros((ROWS, groups.n_groups, LANES), np.float32)
+    scan(row_side, column_side, plan, (is_square, not rows_only, in_registers), counts)
     found = _best(row_side, len(rows))
     return found, found if is_square else _best(column_side, len(columns))
 
@@ -108,7 +108,7 @@ def best_by_owner(best: Best, owner: np.ndarray, n_owners: int) -> Best:
 def _side(rows: BitRows, plan: Plan, best: Best) -> Side:
     n_tiles = len(rows.words)
     n_groups = rows.ones.shape[1]
-    moments = np.zeros((n_tiles, 2, n_groups, LANES), np.float32)
+    moments = aligned_zeros((n_tiles, 2, n_groups, LANES), np.float32)
     owner = _padded(rows.owner, n_tiles)
     describe(rows.ones, plan, owner, moments)
     return Side(
@@ -125,7 +125,8 @@ def _side(rows: BitRows, plan: Plan, best: Best) -> Side:
 
 def _padded(values: np.ndarray, n_tiles: int) -> np.ndarray:
     """A copy by tile and lane, -1 behind the last row."""
-    found = np.full(n_tiles * LANES, -1, values.dtype)
+    found = aligned_zeros((n_tiles * LANES,), values.dtype)
+    found[:] = -1
     found[: len(values)] = values
     return found.reshape(n_tiles, LANES)
 

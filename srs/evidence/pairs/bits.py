@@ -13,7 +13,7 @@ from numba import njit
 
 from srs.evidence.pairs.cuts import TILE, Cuts
 from srs.evidence.pairs.groups import WORD, PairGroups
-from srs.evidence.pairs.lanes import LANES, popcount
+from srs.evidence.pairs.lanes import LANES, aligned_zeros, popcount
 from srs.trees import MISSING
 
 U8, U64 = np.uint8, np.uint64
@@ -55,7 +55,7 @@ def make_bits(
     if permutation is not None:
         order = np.where(order < 0, -1, np.asarray(permutation)[order])
     n_tiles = -(-len(cuts) // LANES)
-    words = np.zeros((n_tiles, groups.n_words, LANES), U64)
+    words = aligned_zeros((n_tiles, groups.n_words, LANES), U64)
     starts = np.searchsorted(cuts.column, np.arange(len(tiles) + 1) * TILE)
     _fill(tiles, order, starts, (cuts.column, cuts.low, cuts.high), words)
     ones = np.zeros((n_tiles, groups.n_groups, LANES), np.int32)

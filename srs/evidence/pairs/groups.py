@@ -8,10 +8,17 @@ The statistic of two bits j and k. In group g of n_g samples
     cov_g = n11_g / n_g - p_jg p_kg        v_g = p_jg (1 - p_jg) p_kg (1 - p_kg) / (n_g - 1)
 
 where v_g is the exact variance of cov_g if the samples of the group are permuted. An *arm* pools
-groups: cov_c = sum of omega_g cov_g, v_c = sum of omega_g^2 v_g. The statistic is the heterogeneity
-of the arms, min over m of sum_c (cov_c - m)^2 / v_c; with two arms (cov_1 - cov_0)^2 / (v_1 + v_0).
-It is about chi-squared with n_arms - 1 degrees of freedom for a feature that is irrelevant, with
-any partner and whatever the partner's own effect is.
+groups: cov_c = sum of omega_g cov_g, v_c = sum of omega_g^2 v_g. The heterogeneity of the arms is
+min over m of sum_c (cov_c - m)^2 / v_c; with two arms (cov_1 - cov_0)^2 / (v_1 + v_0). It is about
+chi-squared with n_arms - 1 degrees of freedom for a feature that is irrelevant, with any partner
+and whatever the partner's own effect is.
+
+The statistic is the smallest of three heterogeneities: of the covariances, and of the slopes
+cov_c / (p_j (1 - p_j)) and cov_c / (p_k (1 - p_k)), with p (1 - p) pooled as cov_c is. The reason
+is linked bits: their covariance is about p (1 - p), so it differs between arms if p does, be it by
+chance, and their slope does not. (Rare bits, each with three near copies, 60 data sets without any
+effect: 2.7 % of the features were above the 99 % quantile of probes by covariances alone, 1.1 % by
+the smallest. Planted pairs lose less than 0.1 %.)
 """
 
 from __future__ import annotations
@@ -92,8 +99,8 @@ def make_groups(
     weights  float by sample, above 0 for training samples; None: all the same
     n_bins   that a numeric target is cut into
 
-    With 8 bins the contrast of normal scores keeps 97 % of the squared correlation of products with
-    the target, with 4 bins 90 %, with 16 bins 99 % (measured, y = x1 x2 + noise, N = 1,000).
+    The contrast of normal scores over 8 bins has 0.94 of the noncentrality of the full correlation
+    (4 bins: 0.85, 16: 0.965; y = x1 x2 / 4 + noise, N = 1,000), more if noise has long tails.
     """
     train = np.asarray(train, np.int32)
     n = len(train)

@@ -7,9 +7,10 @@ Nearly all pairs are beaten by the best of both their rows. So lanes compute an 
 the product of variances, in float32; it is compared with the smaller of the two bests. Where it
 is not below, the statistic itself is computed in float64. There the variance in a group is the
 larger one of the product and of E[(b_j - p_j)^2 (b_k - p_k)^2] - cov^2 from the 2 x 2 table: rare
-bits in linkage have up to 7 times the variance of the product. The statistic falls as any v_c
-grows (it is a minimum over m of sums of (cov_c - m)^2 / v_c), so the bound holds with any number
-of arms, and what is found is the best by the statistic itself.
+bits in linkage have up to 7 times the variance of the product. Heterogeneity falls as any v_c
+grows (it is a minimum over m of sums of (cov_c - m)^2 / v_c), and the smallest of three is at most
+the first; so the bound holds with any number of arms, and what is found is the best by the
+statistic itself.
 
 What is stored comes from `_statistic` alone, which is symmetric in j and k to the bit, and ties go
 to the smaller owner, then to the smaller rule: results do not depend on blocks, order or threads.
@@ -87,15 +88,17 @@ def describe(ones, plan, owner, moments):
 
 
 @njit(nogil=True, cache=True)
-def scan(rows, columns, plan, options):
+def scan(rows, columns, plan, options, counts):
     """Improve the bests of rows, and of columns if asked; returns how many pairs were computed.
 
     options  is_square: rows and columns are the same arrays, and each pair is looked at once;
              both: columns get their bests, too;
              in_registers: see `srs.evidence.pairs.lanes.count_together`
 
+    counts   float32 (ROWS, n_groups, LANES): room to work
+
     Arrays have names of their own here and are never cut in the inner loop: numba would count
-    references there, atomically, which took as long as all counting of bits.
+    references there, atomically, which took a third as long as all counting of bits.
     """
     is_square, both, in_registers = options
     n_groups, arm, first = len(plan.size), plan.arm, plan.first
@@ -112,10 +115,9 @@ def scan(rows, columns, plan, options):
     limits = columns.statistic if both else np.full((1, LANES), np.inf, F32)
     factors = np.zeros((LANES, 2, n_groups), F32)  # by row: of shares, and of spreads
     is_live = np.zeros(LANES, np.bool_)
-    counts = np.zeros((ROWS, n_groups, LANES), F32)
     sums = np.zeros(LANES, np.uint64)
     room = np.zeros((5, LANES), F32)
-    arms = np.zeros((2, n_arms))
+    arms = np.zeros((5, n_arms))
     n_computed = 0
     for a in range(len(row_words)):
         for lane in range(LANES):
@@ -186,7 +188,7 @@ def scan(rows, columns, plan, options):
     return n_computed
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _improve(rows, columns, plan, at, options, room):
     """Compute the statistic of lanes that may be better; returns how many it were."""
     a, lane, b, above = at
@@ -210,7 +212,7 @@ def _improve(rows, columns, plan, at, options, room):
     return n_computed
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _keep(side, tile, lane, found, whose):
     """Keep a partner if it is better; of equal ones the smaller owner, then the smaller rule."""
     best = side.statistic[tile, lane]
@@ -227,38 +229,54 @@ def _keep(side, tile, lane, found, whose):
     side.cut[tile, lane] = rule
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _statistic(together, ones_j, ones_k, plan, arms):
     """The statistic of a pair from its counts by group, in float64.
 
     Every operation is symmetric in j and k. Arms without variance (a bit is constant there) tell
     nothing and are left out; with fewer than two others the statistic is 0.
     """
-    covariance, variance = arms
+    covariance, variance, spread_j, spread_k, ones = arms
     arms[:] = 0
+    ones[:] = 1
     for g in range(len(plan.size)):
         n, omega, c = plan.size[g], plan.omega[g], plan.arm[g]
         n11, n10, n01 = together[g], ones_j[g] - together[g], ones_k[g] - together[g]
         n00 = (n - n11) - (n10 + n01)
-        pj, pk = ones_j[g] / n, ones_k[g] / n
+        share = 1 / n
+        pj, pk = ones_j[g] * share, ones_k[g] * share
         qj, qk = 1 - pj, 1 - pk
-        cov = n11 / n - pj * pk
+        cov = n11 * share - pj * pk
         apart = (n10 * ((qj * qj) * (pk * pk))) + (n01 * ((pj * pj) * (qk * qk)))
         alike = n11 * ((qj * qj) * (qk * qk)) + n00 * ((pj * pj) * (pk * pk))
         product = (pj * qj) * (pk * qk)
-        spread = max(product, (apart + alike) / n - cov * cov) if product > 0 else 0.0
-        covariance[c] += omega * cov
+        is_varied = 0 < ones_j[g] < n and 0 < ones_k[g] < n  # n * (1 / n) need not be 1
+        spread = max(product, (apart + alike) * share - cov * cov) if is_varied else 0.0
+        covariance[c] += omega * cov if is_varied else 0.0
         variance[c] += omega * omega * (spread / (n - 1))
+        spread_j[c] += omega * (pj * qj)
+        spread_k[c] += omega * (pk * qk)
+    found = _heterogeneity(covariance, variance, ones)
+    by_j = _heterogeneity(covariance, variance, spread_j)
+    by_k = _heterogeneity(covariance, variance, spread_k)
+    return min(found, min(by_j, by_k))
+
+
+@njit(nogil=True, cache=True)
+def _heterogeneity(covariance, variance, scale):
+    """How much covariance / scale differs between arms, over its variance."""
     if len(variance) == 2:
         if variance[0] <= 0 or variance[1] <= 0:
             return 0.0
-        difference = covariance[1] - covariance[0]
-        return difference * difference / (variance[0] + variance[1])
+        difference = covariance[1] * scale[0] - covariance[0] * scale[1]
+        v0 = variance[0] * (scale[1] * scale[1])
+        v1 = variance[1] * (scale[0] * scale[0])
+        return difference * difference / (v0 + v1)
     precision, mean, n_known = 0.0, 0.0, 0
     for c in range(len(variance)):
         if variance[c] > 0:
-            precision += 1 / variance[c]
-            mean += covariance[c] / variance[c]
+            precision += scale[c] * scale[c] / variance[c]
+            mean += covariance[c] * scale[c] / variance[c]
             n_known += 1
     if n_known < 2:
         return 0.0
@@ -266,5 +284,5 @@ def _statistic(together, ones_j, ones_k, plan, arms):
     total = 0.0
     for c in range(len(variance)):
         if variance[c] > 0:
-            total += (covariance[c] - mean) ** 2 / variance[c]
+            total += (covariance[c] - mean * scale[c]) ** 2 / variance[c]
     return total
