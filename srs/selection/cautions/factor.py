@@ -29,7 +29,7 @@ FOLLOWS = 1e-4  # p-value at which the target follows one of the components
 ALONG = 0.05  # p-value at which a feature follows the component, given the target
 GONE = 0.05  # p-value above which nothing of an association is left
 LEFT = 0.25  # share of an association that may be left
-MOST = 0.5  # share of the list that must go along
+MOST = 0.6  # share of the list that must go along
 MOVED = 0.01  # p-value at which a component moves a feature
 WIDE = 0.07  # share of all features that a factor must move
 MIN_CHECKED = 20  # features of the list that must be outside of the sample
@@ -77,7 +77,7 @@ class Looked:
 
     def adjust(self, columns: np.ndarray) -> np.ndarray:
         """Columns without the means of strata, as means of subjects, of length 1 or 0."""
-        before = np.sqrt((columns**2).sum(axis=0))
+        before = _lengths(columns)
         if self.strata is not None:
             columns = columns - _means(columns, self.strata)[self.strata]
         if self.subjects is not None:
@@ -170,7 +170,7 @@ def leading_components(
     values, turned = np.linalg.eigh((within @ within.T).astype(np.float64))
     order = np.argsort(-values)[:n_kept]
     components = _unit(np.asarray(basis, np.float64) @ turned[:, order])
-    return components, values[order] / max(float((columns**2).sum()), 1e-30)
+    return components, values[order] / max(float((_lengths(columns) ** 2).sum()), 1e-30)
 
 
 def standardise(codes: np.ndarray, is_categorical: np.ndarray) -> np.ndarray:
@@ -203,9 +203,14 @@ def _means(columns: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 def _unit(columns: np.ndarray, least: float | np.ndarray = TINY) -> np.ndarray:
     """Columns of length 1; those that are no longer than `least` become 0."""
-    lengths = np.sqrt((columns**2).sum(axis=0))
-    scaled: np.ndarray = columns * np.where(lengths > least, 1.0 / np.maximum(lengths, 1e-30), 0.0)
-    return scaled.astype(columns.dtype)
+    lengths = _lengths(columns)
+    factors = np.where(lengths > least, 1.0 / np.maximum(lengths, 1e-30), 0.0)
+    scaled: np.ndarray = columns * factors.astype(columns.dtype)
+    return scaled
+
+
+def _lengths(columns: np.ndarray) -> np.ndarray:
+    return np.asarray(np.sqrt(np.einsum("i...,i...->...", columns, columns)))
 
 
 def _basis(columns: np.ndarray) -> np.ndarray:

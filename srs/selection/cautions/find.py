@@ -18,7 +18,7 @@ from srs.store import FeatureStore
 from srs.targets.registry import target_kind
 
 MAX_SAMPLES = 2_048
-MAX_CELLS = 4_000_000  # samples x features that components are made of: 16 MB
+MAX_CELLS = 2_000_000  # samples x features that components are made of: 8 MB
 MAX_SAMPLED = 3_000
 MAX_OTHERS = 500  # features that tell how wide a component is
 MAX_CHECKED = 500  # features of the list that are looked at
