@@ -224,7 +224,7 @@ def make_feature_table(
         source_ids=None if store.selection is None else store.source_ids,
         annotations={name: (one.values, one.labels) for name, one in store.annotations().items()}
         | ({} if sets is None else {"sets": _sets_of_features(store, sets)}),
-        kinds=tuple(context.settings.evidence),
+        kinds=tuple(context.settings.evidence) if FOUND_BY in by_id else (),
     )
 
 

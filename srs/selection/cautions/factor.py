@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import fdtrc
 
 from srs.selection.groups.association import column_directions
 
@@ -188,7 +188,7 @@ def _p_value(shares: np.ndarray, n_outputs: int, n_free: int) -> np.ndarray:
     """p-values of shares of variance that `n_outputs` columns explain by chance."""
     n_left = max(n_free - n_outputs, 1)
     ratio = (shares / n_outputs) / np.maximum((1.0 - shares) / n_left, 1e-12)
-    return np.asarray(stats.f.sf(ratio, n_outputs, n_left))
+    return np.asarray(fdtrc(n_outputs, n_left, ratio))
 
 
 def _means(columns: np.ndarray, groups: np.ndarray) -> np.ndarray:
