@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 PROBES, PASS_ORDER, BATCH, ITERATION, HOLDOUT, MINIMAL, SETS = range(7)
+CAUTIONS = 16
 EXPLAIN = 32  # analyses of `srs.explain.analyses` number their own purposes after it
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from srs.evidence.arrays import PIECE, Evidence
-from srs.inference.scale import class_scales
+from srs.inference.scale import pair_scales
 
 
 def knockoff_plus(
@@ -37,7 +37,7 @@ def _leads(
     evidence: Evidence, kinds: tuple[str, ...], feature_classes: np.ndarray | None
 ) -> np.ndarray:
     """float32 by place: the best evidence of a feature less that of its first probe."""
-    scales = {kind: class_scales(evidence, kind, feature_classes) for kind in kinds}
+    scales = {kind: pair_scales(evidence, kind, feature_classes) for kind in kinds}
     lead = np.empty(len(evidence.n_drawn), np.float32)
     for start in range(0, len(lead), PIECE):
         places = np.arange(start, min(start + PIECE, len(lead)), dtype=np.int32)

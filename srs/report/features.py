@@ -24,7 +24,16 @@ from srs.report.markup import (
     prose,
     section,
 )
-from srs.report.text import count, is_paper, n_relevant, number, percent, probability, stopped
+from srs.report.text import (
+    count,
+    is_paper,
+    n_relevant,
+    number,
+    percent,
+    probability,
+    stopped,
+    surest_first,
+)
 
 if TYPE_CHECKING:
     from srs.results.feature_table import FeatureTable
@@ -39,8 +48,11 @@ _ID = Column("id", "the column of the source, counted from 0")
 _P = Column("p", "probability that an irrelevant feature shows at least as much evidence")
 _Q = Column("q", "smallest false discovery rate at which the feature is in the list")
 _LOST = Column("lost", "share of draws in which the random probe was not beaten (no p-value)")
+_FOUND_BY = Column("found by", "kind of evidence with the smallest p-value", numeric=False)
 _IMPORTANCE = Column("importance", "mean impurity decrease over all trees of the run")
-_EFFECT = Column("effect", "impurity decrease per draw, minus what probes get by chance")
+_EFFECT = Column(
+    "effect", "impurity decrease per draw, minus what probes get by chance; – if it is not above 0"
+)
 _DRAWN = Column("drawn", "trees in which the feature was explored")
 _USED = Column("used", "explored trees in which it made a split")
 
@@ -50,10 +62,12 @@ def relevant_features(document: Document, table: FeatureTable) -> str:
     if not found:
         return _nothing(document, table)
     relevant = document["outcome"]["relevant"]
-    rows = sorted(relevant, key=lambda r: (r["q_value"], r["p_value"], -r["importance"]))[:MAX_ROWS]
+    rows = surest_first(document)[:MAX_ROWS]
     columns = _columns(is_paper(document), _annotations(document))
+    if "found_by" in relevant[0]:
+        columns.insert(columns.index(_IMPORTANCE), _FOUND_BY)
     shown = len(rows)
-    caption = "Relevant features, the most certain first"
+    caption = "Relevant features, the most certain first, and the stronger among equals"
     if shown < found:
         caption = f"The {shown:,} most certain of {found:,} relevant features"
     more = (
@@ -66,6 +80,7 @@ def relevant_features(document: Document, table: FeatureTable) -> str:
         *[
             data_table(caption, columns, [_cells(r, columns) for r in rows], interactive=True),
             more,
+            _unused(relevant),
             glossary(columns),
             _importance_bars(relevant),
         ],
@@ -102,13 +117,28 @@ def _cells(row: Mapping[str, Any], columns: Sequence[Column]) -> list[Cell]:
         _Q: lambda: Cell(prose(probability(row["q_value"])), row["q_value"]),
         _LOST: lambda: Cell(percent(row["p_value"]), row["p_value"]),
         _IMPORTANCE: lambda: Cell(number(row["importance"]), row["importance"]),
-        _EFFECT: lambda: Cell(number(row["effect"]), row["effect"]),
+        _FOUND_BY: lambda: Cell(name(row["found_by"] or "–")),
+        _EFFECT: lambda: Cell(
+            number(row["effect"]) if row["effect"] > 0 else "–", max(row["effect"], 0.0)
+        ),
         _DRAWN: lambda: Cell(number(row["n_drawn"]), row["n_drawn"]),
         _USED: lambda: Cell(number(row["n_used"]), row["n_used"]),
     }
     return [
         known[column]() if column in known else _annotation(row[column.title]) for column in columns
     ]
+
+
+def _unused(relevant: Sequence[Mapping[str, Any]]) -> str:
+    """Why a feature is listed that no tree used."""
+    n = sum(row["n_used"] == 0 for row in relevant)
+    if not n:
+        return ""
+    return paragraph(
+        f"{count(n, 'relevant feature')} made no split in trees that explored them, because others "
+        "were better in each node. What a feature would have gained there is evidence, too (see "
+        "“Features against chance”), and for these it is more than chance."
+    )
 
 
 def _annotation(value: Any) -> Cell:

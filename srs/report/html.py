@@ -34,6 +34,7 @@ def render_html(
     explanation  what explain.json holds, if the run was explained
     """
     parts = [
+        overview.cautions(document),
         signals(document),
         features.relevant_features(document, table),
         features.pinned_features(document),

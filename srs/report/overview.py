@@ -9,7 +9,7 @@ from srs.evidence.registry import evidence_kinds
 from srs.memory import format_bytes
 from srs.report.figures import plots
 from srs.report.markup import figure, name, paragraph, prose, section, text
-from srs.report.text import count, duration, headline, number, promise, stopped
+from srs.report.text import clean_text, count, duration, headline, number, promise, stopped
 
 Document = Mapping[str, Any]
 MAX_POINTS = 500
@@ -47,6 +47,19 @@ def _memory_card(document: Document) -> tuple[str, str, str]:
     if peak > allowed:
         note = f"at most: more than the {format_bytes(allowed)} allowed"
     return "memory", format_bytes(peak), note
+
+
+def cautions(document: Document) -> str:
+    found = document["outcome"].get("cautions", ())
+    if not found:
+        return ""
+    items = "".join(f"<li>{prose(clean_text(one['sentence']))}</li>" for one in found)
+    return section(
+        "cautions",
+        "Before you trust this list",
+        f"<ul>{items}</ul>",
+        paragraph("Cautions change no verdict."),
+    )
 
 
 # -- how the list came about ----------------------------------------------------------------

@@ -11,6 +11,7 @@ from srs.report.prediction import accuracy, r_squared
 from srs.report.sets import sets_found
 from srs.report.text import (
     clean_name,
+    clean_text,
     count,
     duration,
     grouped,
@@ -21,6 +22,7 @@ from srs.report.text import (
     probability,
     promise,
     stopped,
+    surest_first,
 )
 
 MAX_ROWS = 20
@@ -41,6 +43,8 @@ def render_terminal(document: Mapping[str, Any], folder: str | None = None) -> s
     if document["outcome"].get("groups"):
         parts.append(grouped(document))
     parts += _sets(document)
+    cautions = document["outcome"].get("cautions", ())
+    parts += [_wrap(f"Caution: {clean_text(one['sentence'])}") for one in cautions]
     parts += ["", *_features(document), "", _cost(document)]
     parts += _prediction(document)
     if folder is not None:
@@ -72,7 +76,7 @@ def _features(document: Mapping[str, Any]) -> list[str]:
                 "features and what you can try."
             )
         ]
-    best = sorted(relevant, key=lambda row: (row["q_value"], row["p_value"], -row["importance"]))
+    best = surest_first(document)
     tests = ["lost"] if is_paper(document) else ["p", "q"]
     lines = [["feature", "id", *tests, "importance", "drawn", "used"]]
     lines += [_row(row, is_paper(document)) for row in best[:MAX_ROWS]]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+MOST_CERTAIN = 3  # powers of ten below the rate from which on all features are equally certain
 MAX_NAME = 160  # characters of a name that are shown; a source may hold names of any length
 
 
@@ -15,7 +16,11 @@ def clean_name(name: str) -> str:
     >>> clean_name("a\\x1b[31m")
     'a\\\\x1b[31m'
     """
-    text = name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
+    return clean_text(name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…")
+
+
+def clean_text(text: str) -> str:
+    """The same of a text of any length."""
     if text.isprintable():
         return text
     return "".join(
@@ -106,6 +111,31 @@ def headline(document: Mapping[str, Any]) -> str:
     noun = "feature" if n_features == 1 else "features"
     verb = "is" if found == 1 else "are"
     return f"{found:,} of {n_features:,} {noun} {verb} relevant"
+
+
+def surest_first(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Rows of the relevant features, the most certain first, and the stronger among equals.
+
+    q-values count in powers of ten below the rate, down to a thousandth of it. Smaller ones come
+    from fitted tails, whose differences say less than the strength of a feature does.
+
+    >>> rows = [{"q_value": q, "p_value": q, "importance": s, "name": n} for q, s, n in
+    ...         [(1e-9, 0.1, "weak"), (1e-6, 0.9, "strong"), (0.05, 2.0, "unsure")]]
+    >>> document = {"settings": {"mode": "default", "fdr": 0.1}, "outcome": {"relevant": rows}}
+    >>> [row["name"] for row in surest_first(document)]
+    ['strong', 'weak', 'unsure']
+    """
+    rows: list[Mapping[str, Any]] = document["outcome"]["relevant"]
+    if is_paper(document):
+        return sorted(rows, key=lambda r: (r["p_value"], -r["importance"]))
+    fdr = document["settings"]["fdr"]
+
+    def key(row: Mapping[str, Any]) -> tuple[int, float, float, float]:
+        below = math.log10(max(row["q_value"], 1e-300) / fdr)
+        certain = min(max(math.ceil(below - 1e-9), -MOST_CERTAIN), 0)
+        return certain, -row["importance"], row["q_value"], row["p_value"]
+
+    return sorted(rows, key=key)
 
 
 def grouped(document: Mapping[str, Any]) -> str:

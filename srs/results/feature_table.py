@@ -37,7 +37,8 @@ SCHEMA = pa.schema(
 
 # Few values again and again. A dictionary of others (p-values) takes time, memory and disk: with
 # it 3 million rows were written in 2.5 s, 99 MB and to 134 MB, without in 0.9 s, 64 MB, 102 MB.
-REPEATED = ["verdict", "n_drawn", "n_used", "group"]
+REPEATED = ["verdict", "n_drawn", "n_used", "group", "found_by"]
+FOUND_BY = "found_by"  # a column that results of earlier versions do not have
 
 
 class FeatureTable(Protocol):
@@ -59,7 +60,8 @@ def whole(table: FeatureTable, columns: Sequence[str] | None = None) -> pa.Table
 def write_table(table: FeatureTable, path: Path) -> None:
     """Write the file, piece after piece; readers see the whole of it or what was there before."""
     partial = path.with_name(path.name + ".partial")
-    with pq.ParquetWriter(partial, table.schema, use_dictionary=REPEATED) as writer:
+    repeated = [name for name in REPEATED if name in table.schema.names]
+    with pq.ParquetWriter(partial, table.schema, use_dictionary=repeated) as writer:
         for piece in table.pieces():
             writer.write_table(piece)
     partial.replace(path)
@@ -107,13 +109,15 @@ class HeldTable:
     """The table in memory, as numbers.
 
     numbers      columns: p_value, q_value, importance, effect, n_drawn, n_used, and verdict as a
-                 position in `verdicts`
+                 position in `verdicts`; maybe found_by, of relevant features as a position in
+                 `kinds`
     verdicts     their names
     names        UTF-8 bytes and offsets of the names; None: features have none
     pinned       int64: rows of pinned features
     groups       rows of each group; the first group has number 1
     source_ids   feature ids of the rows, if some features of a store were used; None: their numbers
     annotations  what the source says of features: whole numbers, or numbers of labels, and these
+    kinds        names of the kinds of evidence
     """
 
     numbers: Mapping[str, np.ndarray]
@@ -123,12 +127,14 @@ class HeldTable:
     groups: Sequence[np.ndarray]
     source_ids: np.ndarray | None = None
     annotations: Mapping[str, tuple[np.ndarray, tuple[str, ...]]] = field(default_factory=dict)
+    kinds: tuple[str, ...] = ()
 
     @cached_property
     def schema(self) -> pa.Schema:
         columns = list(SCHEMA)
         own = [pa.field(name, _kind(*one)) for name, one in self.annotations.items()]
-        return pa.schema([*columns[:2], *own, *columns[2:]])
+        found = [pa.field(FOUND_BY, pa.string())] if FOUND_BY in self.numbers else []
+        return pa.schema([*columns[:2], *own, *columns[2:], *found])
 
     def feature_id(self, row: int) -> int:
         return int(row if self.source_ids is None else self.source_ids[row])
@@ -140,6 +146,10 @@ class HeldTable:
     def annotation(self, name: str, row: int) -> int | str:
         values, labels = self.annotations[name]
         return labels[values[row]] if labels else int(values[row])
+
+    def found_by(self, row: int) -> str | None:
+        found: str | None = self._column(FOUND_BY, int(row), int(row) + 1)[0].as_py()
+        return found
 
     def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """See `FeatureTable`."""
@@ -163,6 +173,10 @@ class HeldTable:
             numbers = pa.array(self.numbers[name][start:end].astype(np.int8))
             words = pa.DictionaryArray.from_arrays(numbers, pa.array(self.verdicts))
             return words.cast(pa.string())
+        if name == FOUND_BY:
+            is_relevant = self.numbers["verdict"][start:end] == self.verdicts.index("RELEVANT")
+            numbers = pa.array(self.numbers[name][start:end].astype(np.int8), mask=~is_relevant)
+            return pa.DictionaryArray.from_arrays(numbers, pa.array(self.kinds)).cast(pa.string())
         if name in self.numbers:
             return pa.array(self.numbers[name][start:end])
         found = np.zeros(end - start, np.int32)

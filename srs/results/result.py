@@ -91,6 +91,15 @@ class Result:
         return list(self._outcome["groups"])
 
     @property
+    def cautions(self) -> list[dict[str, Any]]:
+        """What to know before trusting the list, one dict per caution; mostly empty.
+
+        Keys: kind ("target": features that are the target itself, or nearly; "factor": one factor
+        that was not measured could explain the list), sentence, feature_ids, and factor (numbers).
+        """
+        return list(self._outcome.get("cautions", ()))
+
+    @property
     def sets(self) -> pd.DataFrame | None:
         """One row per tested feature set, in the order given; None if the run tested none.
 
@@ -110,7 +119,8 @@ class Result:
     @property
     def table(self) -> pa.Table:
         """One row per feature: feature_id, name, verdict, p_value, q_value, importance, effect,
-        n_drawn, n_used, pinned, group (see `groups`; null for features in none)."""
+        n_drawn, n_used, pinned, group (see `groups`; null for features in none); found_by (kind of
+        evidence with the smallest p-value, of relevant features) if that is known."""
         return whole(self.all_features)
 
     @cached_property

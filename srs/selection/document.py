@@ -28,6 +28,7 @@ from srs.inference.final import FinalDecision, decide_all
 from srs.inference.grounds import null_notices
 from srs.memory import peak_mem, release_memory
 from srs.results.documents.result import (
+    Caution,
     FeatureRow,
     Group,
     PredictionRow,
@@ -40,8 +41,9 @@ from srs.results.documents.result import (
     TestedSets,
     Workers,
 )
-from srs.results.feature_table import HeldTable
+from srs.results.feature_table import FOUND_BY, HeldTable
 from srs.results.result import FORMAT, SCHEMA_VERSION, Result
+from srs.selection.cautions import find_cautions
 from srs.selection.feature_sets import FeatureSets, decide_sets
 from srs.selection.groups import Signals, find_signals
 from srs.store import FeatureStore
@@ -80,7 +82,7 @@ def make_result(
         relevant=outcome.state.relevant,
         n_trees=outcome.state.n_trees,
     )
-    signals, seconds = _signals(context, outcome, found)
+    signals, cautions, seconds = _signals(context, outcome, found)
     tested = None
     if sets is not None and task is not None:
         tested = _test_sets(context, found, sets, executor, task)
@@ -97,6 +99,8 @@ def make_result(
     }
     if tested is not None:
         document["outcome"]["sets"] = tested
+    if cautions:
+        document["outcome"]["cautions"] = cautions
     return Result(document, table)
 
 
@@ -221,13 +225,15 @@ def make_feature_table(
         source_ids=None if store.selection is None else store.source_ids,
         annotations={name: (one.values, one.labels) for name, one in store.annotations().items()}
         | ({} if sets is None else {"sets": _sets_of_features(store, sets)}),
+        kinds=tuple(context.settings.evidence) if FOUND_BY in by_id else (),
     )
 
 
 def _signals(
     context: RunContext, outcome: Outcome, found: FinalDecision
-) -> tuple[Signals, dict[str, float]]:
-    """What the relevant features come down to, and the times of the run with that of this."""
+) -> tuple[Signals, list[Caution], dict[str, float]]:
+    """What the relevant features come down to, what to know before trusting them, and the times
+    of the run with that of this."""
     started = perf_counter()
     context.scratch.clear()  # the run is over: make room
     relevant = found.relevant
@@ -242,9 +248,12 @@ def _signals(
         seed=context.settings.seed,
         subjects=context.samples.subjects,
     )
+    grouped = perf_counter() - started
+    cautions = find_cautions(context, signals)
     spent = perf_counter() - started
     total = outcome.seconds["total"] + spent
-    return signals, outcome.seconds | {"group": spent, "total": total}
+    parts = {"group": grouped, "caution": spent - grouped, "total": total}
+    return signals, cautions, outcome.seconds | parts
 
 
 def _groups(table: HeldTable) -> list[Group]:
@@ -315,6 +324,7 @@ def _rows(table: HeldTable, rows: np.ndarray) -> list[FeatureRow]:
         {"feature_id": table.feature_id(row), "name": table.name(row)}
         | {name: table.annotation(name, row) for name in table.annotations}
         | {name: table.numbers[name][row].item() for name in ROW_COLUMNS}
+        | ({FOUND_BY: table.found_by(row)} if FOUND_BY in table.numbers else {})
         for row in rows
     ]
     return cast(list[FeatureRow], found)  # and keys of annotations, which no type knows

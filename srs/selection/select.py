@@ -176,6 +176,8 @@ def run_selection(request: Request) -> Result:
         del run  # and the codes that it keeps: their memory is needed for the final decision
         release_memory()
         result = make_result(context, outcome, executor, projected, sets=sets, task=task)
+    for caution in result.cautions:
+        log.warning("%s", caution["sentence"])
     if folder is not None:
         remove_checkpoint(folder)
     return result

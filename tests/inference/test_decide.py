@@ -197,3 +197,39 @@ def test_the_rule_is_a_setting():
     by_knockoff = decide(evidence_of(statistics), KINDS, 0.1, rule="knockoff")
     chosen = knockoff_plus(evidence_of(statistics), KINDS, 0.1)
     np.testing.assert_array_equal(by_knockoff.relevant, np.flatnonzero(chosen))
+
+
+def test_the_knockoff_filter_with_features_that_are_nearly_constant(global_random_seed):
+    """Guards the second opinion on single cells: of most genes few cells have a count. Their
+    evidence is nearly always 0, so that in units of its mean chance alone looks large."""
+    rng = np.random.default_rng(global_random_seed)
+    n_constant, n_usual, n_true = 4_000, 1_500, 155
+    shares, n_found = [], []
+    for _ in range(20):
+        constant = rng.exponential(0.02, size=(2, n_constant))
+        constant *= rng.random(constant.shape) < 0.1
+        usual = rng.exponential(size=(2, n_usual))
+        usual[0, :n_true] += rng.uniform(8, 30, n_true)
+        evidence = evidence_of(np.concatenate([usual, constant], axis=1))
+        classes = np.repeat(np.array([1, 0], np.uint8), [n_usual, n_constant])
+        chosen = np.flatnonzero(knockoff_plus(evidence, USUAL, 0.1, classes))
+        n_found.append((chosen < n_true).sum())
+        shares.append((chosen >= n_true).mean())
+    assert min(n_found) > 0.9 * n_true
+    assert np.mean(shares) < 0.1 + 3 * 0.05 / np.sqrt(20)
+
+
+def test_the_knockoff_filter_keeps_its_rate_in_classes(global_random_seed):
+    """Null evidence of three classes with tails and sizes of their own, and hits in one."""
+    rng = np.random.default_rng(global_random_seed)
+    shares = []
+    for _ in range(100):
+        heavy = rng.lognormal(0, 1.5, size=(2, 300))
+        light = 5 + rng.random(size=(2, 300))
+        plain = rng.exponential(size=(2, 400))
+        plain[0, :40] += rng.exponential(8, 40)
+        statistics = np.concatenate([plain, heavy, light], axis=1)
+        classes = np.repeat(np.arange(3, dtype=np.uint8), [400, 300, 300])
+        chosen = np.flatnonzero(knockoff_plus(evidence_of(statistics), USUAL, 0.2, classes))
+        shares.append((chosen >= 40).mean() if len(chosen) else 0.0)
+    assert np.mean(shares) < 0.2 + 3 * np.std(shares) / 10

@@ -13,7 +13,7 @@ import pytest
 from srs.report import render_html
 from srs.results.feature_table import HeldTable
 from srs.results.result import Result
-from tests.report.conftest import Page
+from tests.report.conftest import HOSTILE, Page
 
 
 def _page(result: Result) -> Page:
@@ -234,3 +234,27 @@ def test_plot_ticks_have_no_repeats() -> None:
         assert len(set(ticks)) == len(ticks)
         assert ticks[-1] <= high
     assert Axis(1.15, "", log=True).ticks() == [0.0, 1.0]
+
+
+def test_cautions_come_first(found: Result) -> None:
+    sentence = f"{HOSTILE} tells the target with almost no error."
+    cautions = [{"kind": "target", "sentence": sentence, "feature_ids": [0]}]
+    page = Page(render_html(_changed(found, cautions=cautions), found.all_features))
+    assert page.text.index("tells the target") < page.text.index("Signals")
+    assert [a for a in page.all("section") if a["id"] == "cautions"]
+    assert not [a for a in _page(found).all("section") if a["id"] == "cautions"]
+
+
+def test_a_feature_that_no_tree_used_does_not_contradict_its_row(found: Result) -> None:
+    """Relevant by another kind of evidence: no negative effect, and a reason."""
+    rows = copy.deepcopy(found.document["outcome"]["relevant"])
+    rows[0].update(importance=0.0, effect=-0.0123, n_used=0, found_by="screened")
+    rows[1].update(found_by="used")
+    page = Page(render_html(_changed(found, relevant=rows), found.all_features))
+    assert "-0.0123" not in page.text
+    assert "1 relevant feature made no split in trees that explored them" in page.text
+    assert "found by" in page.text
+    assert "screened" in page.text
+    before = _page(found).text
+    assert "made no split" not in before
+    assert "found by" not in before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 from srs.report import render_terminal
-from srs.report.text import clean_name
+from srs.report.text import clean_name, surest_first
 from srs.results.result import Result
 
 
@@ -49,3 +49,37 @@ def test_clean_name_makes_any_text_printable() -> None:
         assert clean_name(name).isprintable()
         assert len(clean_name(name)) < 1_000
     assert clean_name("gène 5 基因") == "gène 5 基因"
+
+
+def test_summary_has_cautions(found: Result) -> None:
+    document = copy.deepcopy(dict(found.document))
+    sentence = "bad\x1b[31m tells the target with almost no error."
+    document["outcome"]["cautions"] = [{"kind": "target", "sentence": sentence, "feature_ids": [1]}]
+    text = render_terminal(document)
+    assert "\nCaution: bad\\x1b[31m tells the target" in text
+    assert "Caution" not in render_terminal(found.document)
+
+
+def test_the_surest_come_first_and_of_these_the_strongest(found: Result) -> None:
+    """Guards the order: q-values far below the rate are equal, and then strength decides."""
+    document = copy.deepcopy(dict(found.document))
+    row = document["outcome"]["relevant"][0]
+    made = [
+        ("tail", 1e-30, 0.01),
+        ("strongest", 2e-5, 0.5),
+        ("floor", 1e-4, 0.2),
+        ("less sure", 0.0011, 0.9),
+        ("unused", 1e-9, 0.0),
+        ("unsure", 0.09, 2.0),
+    ]
+    document["settings"]["fdr"] = 0.1
+    document["outcome"]["relevant"] = [
+        {**row, "name": name, "q_value": q, "p_value": q / 100, "importance": strength}
+        for name, q, strength in made
+    ]
+    ordered = [row["name"] for row in surest_first(document)]
+    assert ordered == ["strongest", "floor", "tail", "unused", "less sure", "unsure"]
+    shown = render_terminal(document)
+    assert sorted(ordered, key=shown.index) == ordered
+    document["settings"]["mode"] = "paper"
+    assert surest_first(document)[0]["name"] == "tail"

@@ -1,5 +1,7 @@
 """The table of all features in pieces: held as numbers, or in its file, it is the same table."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -64,3 +66,24 @@ def test_a_saved_result_is_the_result(tmp_path, monkeypatch):
     )
     loaded.save(tmp_path)  # onto itself
     assert srs.load_result(tmp_path).features.equals(result.features)
+
+
+def test_which_kind_found_a_feature(tmp_path):
+    """A column that tables may have: of relevant features, in memory and in the file."""
+    table = make_table(10)
+    found_by = np.arange(10).astype(np.uint8) % 2
+    verdicts = ("IRRELEVANT", "UNDECIDED", "RELEVANT")
+    numbers = {**table.numbers, "found_by": found_by}
+    held = replace(table, numbers=numbers, verdicts=verdicts, kinds=("used", "peak"))
+    relevant = numbers["verdict"] == 2
+    assert 0 < relevant.sum() < 10
+    expected = [
+        ("used", "peak")[kind] if listed else None
+        for kind, listed in zip(found_by, relevant, strict=True)
+    ]
+    assert whole(held)["found_by"].to_pylist() == expected
+    assert [held.found_by(row) for row in range(10)] == expected
+    write_table(held, tmp_path / "t.parquet")
+    saved = SavedTable(tmp_path / "t.parquet")
+    assert whole(saved).to_pylist() == whole(held).to_pylist()
+    assert "found_by" not in whole(table).column_names

@@ -12,6 +12,8 @@ from srs.settings import Settings
 # In Annotated, a tuple is what a text may be, and a class is what describes a dict.
 VerdictName = Annotated[str, tuple(verdict.name for verdict in Verdict)]
 
+CautionKind = Annotated[str, ("target", "factor")]
+
 
 class View(TypedDict):
     """Which part of a store was used.
@@ -75,6 +77,7 @@ class FeatureRow(TypedDict):
     effect      decrease of impurity per draw, minus what probes get
     n_drawn     trees that explored it
     n_used      trees that explored it and split by it
+    found_by    kind of evidence with the smallest p-value; absent where it is not known
     """
 
     feature_id: int
@@ -85,6 +88,7 @@ class FeatureRow(TypedDict):
     effect: float
     n_drawn: int
     n_used: int
+    found_by: NotRequired[str | None]
 
 
 class Group(TypedDict):
@@ -158,6 +162,41 @@ class TestedSets(TypedDict):
     unknown_features: int
 
 
+class Factor(TypedDict):
+    """A principal component of the samples that could explain a list.
+
+    component  its number, from 1 on
+    variance   share of the variance of all features
+    moved      share of all features that follow it
+    followed   share of the target's variance that goes along with it
+    n_checked  features of the list that were checked
+    n_along    of these, features that go along with it
+    """
+
+    component: int
+    variance: float
+    moved: float
+    followed: float
+    n_checked: int
+    n_along: int
+
+
+class Caution(TypedDict):
+    """What a reader should know before trusting the list.
+
+    kind         "target": features that are the target itself, or nearly; "factor": one factor
+                 that was not measured could explain the list
+    sentence     what was found and what to do, for people
+    feature_ids  ids of the features that it is about
+    factor       the factor; absent in other kinds
+    """
+
+    kind: CautionKind
+    sentence: str
+    feature_ids: list[int]
+    factor: NotRequired[Factor]
+
+
 class ResultOutcome(TypedDict):
     """What was found.
 
@@ -175,6 +214,7 @@ class ResultOutcome(TypedDict):
     evidence     by kind of evidence: histograms of features and probes
     prediction   one row a held-out sample; null if none were held out
     sets         the tested sets of features; absent if none were given
+    cautions     what a reader should know before trusting the list; absent if there is nothing
     """
 
     stop_reason: str
@@ -191,6 +231,7 @@ class ResultOutcome(TypedDict):
     evidence: dict[str, Histogram]
     prediction: list[PredictionRow] | None
     sets: NotRequired[TestedSets]
+    cautions: NotRequired[list[Caution]]
 
 
 class Workers(TypedDict):

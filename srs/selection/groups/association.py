@@ -40,7 +40,7 @@ def associations(codes: np.ndarray, is_categorical: np.ndarray) -> np.ndarray:
     starts = np.cumsum(widths) - widths
     directions = np.zeros((len(codes), int(widths.sum())), np.float32)
     for c in range(n_columns):
-        part = _directions(codes[:, c], bool(is_categorical[c]))
+        part = column_directions(codes[:, c], bool(is_categorical[c]))
         directions[:, starts[c] : starts[c] + part.shape[1]] = part
     known = ((codes != MISSING) | is_categorical).astype(np.float32)
     some_missing = not known.all()
@@ -77,7 +77,7 @@ def _widths(codes: np.ndarray, is_categorical: np.ndarray) -> np.ndarray:
     return widths
 
 
-def _directions(code: np.ndarray, categorical: bool) -> np.ndarray:
+def column_directions(code: np.ndarray, categorical: bool) -> np.ndarray:
     """A column as orthonormal directions, float32 (n_samples, 1 or levels - 1)."""
     if categorical:
         levels, counts = np.unique(code, return_counts=True)

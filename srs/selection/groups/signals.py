@@ -18,6 +18,22 @@ READ_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
+class Listed:
+    """Relevant features as they were read: the most important MAX_FEATURES.
+
+    places          int64, ascending
+    samples         the samples that were looked at
+    codes           uint8 (n_samples, n_places)
+    is_categorical  bool (n_places,): features that are split by subsets of levels
+    """
+
+    places: np.ndarray
+    samples: np.ndarray
+    codes: np.ndarray
+    is_categorical: np.ndarray
+
+
+@dataclass(frozen=True)
 class Signals:
     """What the relevant features come down to.
 
@@ -25,11 +41,13 @@ class Signals:
                groups in the order of importance of their representatives
     minimal    places of few representatives that predict nearly as well as all, ascending
     left_out   number of relevant features beyond MAX_FEATURES, which are in no group
+    listed     the others
     """
 
     groups: list[np.ndarray]
     minimal: np.ndarray
     left_out: int
+    listed: Listed
 
 
 def find_signals(
@@ -81,5 +99,8 @@ def find_signals(
         subjects=subjects,
     )
     return Signals(
-        [places[group] for group in groups], places[leaders[enough]], n_relevant - len(places)
+        groups=[places[group] for group in groups],
+        minimal=places[leaders[enough]],
+        left_out=n_relevant - len(places),
+        listed=Listed(places, samples, codes, by_subset),
     )
