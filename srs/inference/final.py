@@ -6,20 +6,22 @@ at is given up before the next is made. So the evidence is used up by it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from srs.evidence.arrays import Evidence
 from srs.evidence.histogram import Histogram
 from srs.evidence.registry import with_probes
+from srs.evidence.told import DIRECTION
 from srs.evidence.used import USED
-from srs.inference.combine import combine_kinds
+from srs.inference.combine import Combined, combine_kinds
 from srs.inference.decide import Verdict, find_drawn, judge, smallest
 from srs.inference.fdr import q_values
 from srs.inference.grounds import Grounds, describe_grounds
 from srs.inference.knockoff import knockoff_plus
 from srs.inference.paper import decide_paper
+from srs.inference.partners import strong_pairs, unexplained
 from srs.settings import Settings
 
 
@@ -28,15 +30,20 @@ class FinalDecision:
     """What was found.
 
     numbers     by place: p_value, q_value, verdict, found_by, importance, effect, n_drawn, n_used
+                direction if there is a univariate test
     kinds       names of the kinds of evidence that counted; `found_by` counts them
     grounds     what verdicts rest on, see `srs.inference.grounds`
     histograms  for each kind of evidence, how many features and probes have how much of it
+    pairs       int64 (k, 2): places of pairs that are worth a second look
+    unexplained int64: places of relevant features that neither tell alone nor are in a pair
     """
 
     numbers: dict[str, np.ndarray]
     kinds: tuple[str, ...]
     grounds: Grounds
     histograms: dict[str, Histogram]
+    pairs: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int64))
+    unexplained: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def relevant(self) -> np.ndarray:
@@ -63,15 +70,27 @@ def decide_all(
     n_trees          trees that were grown
     """
     histograms = evidence.histograms(kinds)
+    with_whom = {}
     if settings.mode == "paper":
         numbers, grounds = _decide_paper(evidence, settings, relevant)
     else:
-        numbers, grounds = _decide(evidence, settings, kinds, feature_classes, pinned)
+        drawn = find_drawn(evidence, pinned)
+        combined, verdict, grounds = _decide(evidence, settings, kinds, feature_classes, drawn)
+        pairs = strong_pairs(evidence, drawn, settings.fdr)
+        found = np.flatnonzero(verdict["verdict"] == Verdict.RELEVANT)
+        with_whom = {"pairs": pairs, "unexplained": unexplained(evidence, found, pairs)}
+        numbers = {"p_value": combined.p_value, **verdict, "found_by": combined.found_by}
+        if DIRECTION in evidence.told:
+            numbers[DIRECTION] = evidence.told.pop(DIRECTION)
+        evidence.told.clear()
+        for kind in evidence.by_kind:
+            if kind != USED.name:
+                evidence.release(kind)
     numbers["effect"] = _effect(evidence)
     evidence.release(USED.name)
     numbers["importance"] = evidence.release("importance") / np.float32(max(n_trees, 1))
     numbers["n_drawn"], numbers["n_used"] = evidence.release("n_drawn"), evidence.release("n_used")
-    return FinalDecision(numbers, kinds, grounds, histograms)
+    return FinalDecision(numbers, kinds, grounds, histograms, **with_whom)
 
 
 def _decide(
@@ -79,29 +98,23 @@ def _decide(
     settings: Settings,
     kinds: tuple[str, ...],
     feature_classes: np.ndarray,
-    pinned: np.ndarray,
-) -> tuple[dict[str, np.ndarray], Grounds]:
+    drawn: np.ndarray,
+) -> tuple[Combined, dict[str, np.ndarray], Grounds]:
+    """What the kinds say together, q-values and verdicts by place, and the grounds."""
     fdr = settings.fdr
     # First, while there is room: it is the other rule's opinion, or what is decided by.
     knockoffs = knockoff_plus(evidence, with_probes(kinds), fdr, feature_classes)
-    drawn = find_drawn(evidence, pinned)
     combined = combine_kinds(evidence, kinds, feature_classes, drawn, fdr)
-    p_value = combined.p_value
-    for kind in evidence.by_kind:
-        if kind != USED.name:
-            evidence.release(kind)
     confident = settings.guarantee == "confident"
-    q_value = q_values(p_value, int(np.count_nonzero(drawn)), confident=confident)
+    q_value = q_values(combined.p_value, int(np.count_nonzero(drawn)), confident=confident)
     by_knockoffs = settings.rule == "knockoff"
     chosen = knockoffs if by_knockoffs else q_value <= fdr
     if settings.n_features is not None:
-        chosen = smallest(p_value, drawn, settings.n_features)
-    verdict = judge(p_value, drawn, chosen)
-    listed = verdict == Verdict.RELEVANT
+        chosen = smallest(combined.p_value, drawn, settings.n_features)
+    verdict = judge(combined.p_value, drawn, chosen)
     other = q_value <= fdr if by_knockoffs else knockoffs
-    numbers = {"p_value": p_value, "q_value": q_value, "verdict": verdict}
-    numbers["found_by"] = combined.found_by
-    return numbers, describe_grounds(settings, combined, listed, other)
+    grounds = describe_grounds(settings, combined, verdict == Verdict.RELEVANT, other)
+    return combined, {"q_value": q_value, "verdict": verdict}, grounds
 
 
 def _decide_paper(
@@ -110,7 +123,6 @@ def _decide_paper(
     decided = decide_paper(evidence, settings.probe_draws, settings.probe_share)
     decided.verdict[relevant] = Verdict.RELEVANT
     numbers = {"p_value": decided.p_value, "q_value": decided.q_value, "verdict": decided.verdict}
-    numbers["found_by"] = np.zeros(len(decided.p_value), np.uint8)
     return numbers, {"rule": "paper", "kinds": [], "second_opinion": None}
 
 

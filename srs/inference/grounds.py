@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -45,17 +45,30 @@ class SecondOpinion(TypedDict):
     n_needed: int
 
 
+class LeftOut(TypedDict):
+    """A kind of evidence that took no part.
+
+    kind    name of the kind of evidence
+    reason  why, as a sentence
+    """
+
+    kind: str
+    reason: str
+
+
 class Grounds(TypedDict):
     """What verdicts rest on. Paper mode has no null, and only names its rule.
 
     rule            "tail", "knockoff" or "paper"
     kinds           the null of each kind of evidence
     second_opinion  the other rule; null in paper mode
+    left_out        kinds of evidence that took no part; absent if all did
     """
 
     rule: str
     kinds: list[KindGrounds]
     second_opinion: SecondOpinion | None
+    left_out: NotRequired[list[LeftOut]]
 
 
 def null_notices(kinds: tuple[str, ...], n_features: int, n_probes: int) -> list[str]:

@@ -38,7 +38,9 @@ SCHEMA = pa.schema(
 # Few values again and again. A dictionary of others (p-values) takes time, memory and disk: with
 # it 3 million rows were written in 2.5 s, 99 MB and to 134 MB, without in 0.9 s, 64 MB, 102 MB.
 REPEATED = ["verdict", "n_drawn", "n_used", "group", "found_by"]
-FOUND_BY = "found_by"  # a column that results of earlier versions do not have
+# Columns that results of earlier versions, or of some runs, do not have.
+FOUND_BY = "found_by"
+MAYBE = {"direction": pa.float32()}
 
 
 class FeatureTable(Protocol):
@@ -134,6 +136,7 @@ class HeldTable:
         columns = list(SCHEMA)
         own = [pa.field(name, _kind(*one)) for name, one in self.annotations.items()]
         found = [pa.field(FOUND_BY, pa.string())] if FOUND_BY in self.numbers else []
+        found += [pa.field(name, kind) for name, kind in MAYBE.items() if name in self.numbers]
         return pa.schema([*columns[:2], *own, *columns[2:], *found])
 
     def feature_id(self, row: int) -> int:

@@ -111,6 +111,32 @@ class Result:
         tested = self._outcome.get("sets")
         return None if tested is None else pandas.DataFrame(tested["rows"])
 
+    @property
+    def pairs(self) -> pd.DataFrame | None:
+        """Features that matter together, the most certain first; None if pairs were not looked at.
+
+        Columns: feature_id and name, partner_id and partner, statistic, p_value, q_value (among all
+        pairs of features), kind ("crossing", "strengthening", "weakening", "joint"), low and high
+        (difference that the upper half of the feature makes to the target in the lower and in the
+        upper half of the partner).
+        """
+        import pandas
+
+        from srs.results.documents.result import PairRow
+
+        rows = self._outcome.get("pairs")
+        return (
+            None if rows is None else pandas.DataFrame(rows, columns=list(PairRow.__annotations__))
+        )
+
+    @property
+    def conditions(self) -> list[dict[str, Any]]:
+        """Relevant features that tell of the target only given others, one dict per feature.
+
+        Keys: feature_id and name, given_ids and given (the other features), and p_value.
+        """
+        return list(self._outcome.get("conditions", ()))
+
     @cached_property
     def minimal_ids(self) -> np.ndarray:
         """Ids of a few relevant features that predict nearly as well as all, in source order."""

@@ -22,6 +22,7 @@ from srs.engine.memory import (
 from srs.engine.samples import confounder_notices
 from srs.engine.state import Outcome
 from srs.evidence.arrays import BatchEvidence
+from srs.evidence.pairs.kind import PAIRS
 from srs.executors import Executor
 from srs.inference.decide import Verdict
 from srs.inference.final import FinalDecision, decide_all
@@ -41,11 +42,12 @@ from srs.results.documents.result import (
     TestedSets,
     Workers,
 )
-from srs.results.feature_table import FOUND_BY, HeldTable
+from srs.results.feature_table import FOUND_BY, MAYBE, HeldTable
 from srs.results.result import FORMAT, SCHEMA_VERSION, Result
 from srs.selection.cautions import find_cautions
 from srs.selection.feature_sets import FeatureSets, decide_sets
 from srs.selection.groups import Signals, find_signals
+from srs.selection.pairs import with_whom
 from srs.store import FeatureStore
 from srs.targets.registry import target_kind
 from srs.trees import Tree
@@ -86,6 +88,7 @@ def make_result(
     tested = None
     if sets is not None and task is not None:
         tested = _test_sets(context, found, sets, executor, task)
+    pairs, conditions = with_whom(context, found)
     table = make_feature_table(context, found, signals, sets)
     release_memory()
     document: ResultDocument = {
@@ -101,6 +104,14 @@ def make_result(
         document["outcome"]["sets"] = tested
     if cautions:
         document["outcome"]["cautions"] = cautions
+    if context.left_out:
+        document["outcome"]["grounds"]["left_out"] = [
+            {"kind": kind, "reason": reason} for kind, reason in context.left_out.items()
+        ]
+    if PAIRS.name in context.kinds:
+        document["outcome"]["pairs"] = pairs
+    if conditions:
+        document["outcome"]["conditions"] = conditions
     return Result(document, table)
 
 
@@ -225,7 +236,7 @@ def make_feature_table(
         source_ids=None if store.selection is None else store.source_ids,
         annotations={name: (one.values, one.labels) for name, one in store.annotations().items()}
         | ({} if sets is None else {"sets": _sets_of_features(store, sets)}),
-        kinds=tuple(context.settings.evidence) if FOUND_BY in by_id else (),
+        kinds=found.kinds,
     )
 
 
@@ -325,6 +336,7 @@ def _rows(table: HeldTable, rows: np.ndarray) -> list[FeatureRow]:
         | {name: table.annotation(name, row) for name in table.annotations}
         | {name: table.numbers[name][row].item() for name in ROW_COLUMNS}
         | ({FOUND_BY: table.found_by(row)} if FOUND_BY in table.numbers else {})
+        | {name: table.numbers[name][row].item() for name in MAYBE if name in table.numbers}
         for row in rows
     ]
     return cast(list[FeatureRow], found)  # and keys of annotations, which no type knows

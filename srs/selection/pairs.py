@@ -15,6 +15,7 @@ import numpy as np
 
 from srs.engine.context import RunContext
 from srs.inference.fdr import q_values
+from srs.inference.final import FinalDecision
 from srs.inference.interaction import (
     Interaction,
     count_levels,
@@ -22,7 +23,10 @@ from srs.inference.interaction import (
     interaction_of_classes,
     interaction_of_numbers,
 )
+from srs.results.documents.result import ConditionRow, PairKind, PairRow
+from srs.results.feature_table import names_of
 
+SMALL = 0.05  # p-value of a condition that is told
 MOST_UNEXPLAINED = 50  # features whose conditions are looked for
 MOST_OTHERS = 24  # relevant features that may be a condition
 
@@ -40,7 +44,7 @@ class FoundPair:
     places: tuple[int, int]
     interaction: Interaction
     q_value: float
-    kind: str
+    kind: PairKind
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,8 @@ class _Levels:
         self._codes = context.read_places(self._places)[context.train]
         target = context.target
         self.has_classes = not len(target.values)
-        self.outcome = (target.classes if self.has_classes else target.values)[context.train]
+        values = target.classes if self.has_classes else target.values * target.unit
+        self.outcome = values[context.train]
         strata = context.samples.strata
         self.strata = None if strata is None else strata[context.train]
         self.n_outcomes = target.n_classes if self.has_classes else 1
@@ -85,6 +90,8 @@ def look_again(context: RunContext, pairs: np.ndarray) -> list[FoundPair]:
     """
     if not len(pairs):
         return []
+    ids = context.store.feature_ids[pairs]
+    pairs = np.take_along_axis(pairs, np.argsort(ids, axis=1), axis=1)  # as in the source
     levels = _Levels(context, pairs.ravel().tolist())
     n_levels = count_levels(len(context.train), max(2, levels.n_outcomes))
     found = [
@@ -102,7 +109,7 @@ def look_again(context: RunContext, pairs: np.ndarray) -> list[FoundPair]:
     return sorted(rows, key=lambda row: (row.interaction.p_value, row.places))
 
 
-def _kind(found: Interaction) -> str:
+def _kind(found: Interaction) -> PairKind:
     if found.effects is None:
         return "joint"
     low, high = found.effects
@@ -138,7 +145,7 @@ def find_conditions(
             if p_value < best.p_value:
                 best = Condition(place, given, p_value)
         p_value = min(1.0, best.p_value * max(1, n_tried))
-        if p_value <= 0.05:
+        if p_value <= SMALL:
             found.append(Condition(place, best.given, p_value))
     return found
 
@@ -148,3 +155,58 @@ def _conditions(others: list[int], place: int) -> Iterable[tuple[int, ...]]:
     rest = [one for one in others if one != place]
     yield from ((one,) for one in rest)
     yield from combinations(rest, 2)
+
+
+def with_whom(
+    context: RunContext, found: FinalDecision
+) -> tuple[list[PairRow], list[ConditionRow]]:
+    """Pairs and conditions, for the document."""
+    relevant = found.relevant
+    ordered = relevant[np.argsort(-found.numbers["importance"][relevant], kind="stable")]
+    conditions = find_conditions(context, found.unexplained, ordered)
+    name = _Names(context)
+    pairs: list[PairRow] = []
+    for one in look_again(context, found.pairs):
+        low, high = one.interaction.effects or (None, None)
+        first, second = one.places
+        pairs.append(
+            {
+                "feature_id": name.id_of(first),
+                "name": name.of(first),
+                "partner_id": name.id_of(second),
+                "partner": name.of(second),
+                "statistic": one.interaction.statistic,
+                "p_value": one.interaction.p_value,
+                "q_value": one.q_value,
+                "kind": one.kind,
+                "low": low,
+                "high": high,
+            }
+        )
+    return pairs, [
+        {
+            "feature_id": name.id_of(one.place),
+            "name": name.of(one.place),
+            "given_ids": [name.id_of(place) for place in one.given],
+            "given": [name.of(place) for place in one.given],
+            "p_value": one.p_value,
+        }
+        for one in conditions
+    ]
+
+
+class _Names:
+    """Names and ids of features by place."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._store = context.store
+        self._packed = context.store.packed_names() if context.store.has_names else None
+
+    def id_of(self, place: int) -> int:
+        row = int(self._store.feature_ids[place])
+        return row if self._store.selection is None else int(self._store.source_ids[row])
+
+    def of(self, place: int) -> str:
+        row = int(self._store.feature_ids[place])
+        found: str = names_of(self._packed, np.array([self.id_of(place)]), row)[0].as_py()
+        return found

@@ -256,7 +256,9 @@ def test_collected_evidence_is_checked(store: srs.FeatureStore, kind: str, messa
 
 def test_a_toy_kind_is_offered_by_command_and_service(tmp_path: Path) -> None:
     install(tmp_path, "srs.evidence", "toy_evidence", TOY, "TOY")
-    assert "[used|screened|peak|univariate|pairs|toy]" in run_python(tmp_path, "-m", "srs.cli", "select", "--help")
+    assert "[used|screened|peak|univariate|pairs|toy]" in run_python(
+        tmp_path, "-m", "srs.cli", "select", "--help"
+    )
     code = (
         "import json\n"
         "from srs_service.http.app import create_app\n"

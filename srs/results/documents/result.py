@@ -12,6 +12,7 @@ from srs.settings import Settings
 # In Annotated, a tuple is what a text may be, and a class is what describes a dict.
 VerdictName = Annotated[str, tuple(verdict.name for verdict in Verdict)]
 
+PairKind = Annotated[str, ("crossing", "strengthening", "weakening", "joint")]
 CautionKind = Annotated[str, ("target", "factor")]
 
 
@@ -78,6 +79,8 @@ class FeatureRow(TypedDict):
     n_drawn     trees that explored it
     n_used      trees that explored it and split by it
     found_by    kind of evidence with the smallest p-value; absent where it is not known
+    direction   from -1 to 1: how the target (the second of two classes) goes with the feature by
+                itself; 0 where there is no direction, absent where it is not known
     """
 
     feature_id: int
@@ -89,6 +92,7 @@ class FeatureRow(TypedDict):
     n_drawn: int
     n_used: int
     found_by: NotRequired[str | None]
+    direction: NotRequired[float]
 
 
 class Group(TypedDict):
@@ -162,6 +166,54 @@ class TestedSets(TypedDict):
     unknown_features: int
 
 
+class PairRow(TypedDict):
+    """Two features that tell of the target together, beyond what each tells by itself.
+
+    feature_id  id of the first feature
+    name        its name
+    partner_id  id of the second feature
+    partner     its name
+    statistic   of the test on the codes: chi-squared, or F for a numeric target
+    p_value     probability of so much without an interaction
+    q_value     smallest false discovery rate at which it is listed, among all pairs of features
+    kind        "crossing": the effect of one has opposite signs at the two ends of the other;
+                "strengthening", "weakening": it is stronger, or weaker, at the upper end;
+                "joint": there is no direction
+    low         difference that the upper half of the first feature makes to the target (to the
+                share of the last of two classes) in the lower half of the second; null where there
+                is no direction
+    high        the same in the upper half of the second
+    """
+
+    feature_id: int
+    name: str
+    partner_id: int
+    partner: str
+    statistic: float
+    p_value: float
+    q_value: float
+    kind: PairKind
+    low: float | None
+    high: float | None
+
+
+class ConditionRow(TypedDict):
+    """A relevant feature that tells of the target only given other relevant features.
+
+    feature_id  id of the feature
+    name        its name
+    given_ids   ids of the features within whose levels it tells most
+    given       their names
+    p_value     probability of so much without that, among all conditions that were tried
+    """
+
+    feature_id: int
+    name: str
+    given_ids: list[int]
+    given: list[str]
+    p_value: float
+
+
 class Factor(TypedDict):
     """A principal component of the samples that could explain a list.
 
@@ -215,6 +267,9 @@ class ResultOutcome(TypedDict):
     prediction   one row a held-out sample; null if none were held out
     sets         the tested sets of features; absent if none were given
     cautions     what a reader should know before trusting the list; absent if there is nothing
+    pairs        features that matter together, the most certain first; absent if pairs were not
+                 looked at
+    conditions   features that were found only given others; absent if there are none
     """
 
     stop_reason: str
@@ -232,6 +287,8 @@ class ResultOutcome(TypedDict):
     prediction: list[PredictionRow] | None
     sets: NotRequired[TestedSets]
     cautions: NotRequired[list[Caution]]
+    pairs: NotRequired[list[PairRow]]
+    conditions: NotRequired[list[ConditionRow]]
 
 
 class Workers(TypedDict):
