@@ -96,8 +96,11 @@ class Option:
             return False
         return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
-    def parse(self, text: str) -> Any:
-        """The value that a text of the shell means; SettingsError if it means none."""
+    def parse(self, text: str, analysis: str = "") -> Any:
+        """The value that a text of the shell means; SettingsError if it means none.
+
+        analysis  whose option it is, for the error
+        """
         value: Any = text.strip()
         if self.none and value.lower() == NONE:
             return None
@@ -113,5 +116,6 @@ class Option:
         except (ValueError, KeyError):
             value = None
         if value is None or not self.fits(value):
-            raise SettingsError(f"{self.name} must be {self.expected}, not {text!r}.")
+            whose = f"{self.name} of the analysis {analysis}" if analysis else self.name
+            raise SettingsError(f"{whose} must be {self.expected}, not {text!r}.")
         return value

@@ -174,6 +174,7 @@ def test_requests_and_features() -> None:
         ([("umfi", {"trees": 5})], "umfi has no option 'trees'; it has method, n_repeats, n_trees"),
         ([("mdi", {"n_trees": 5})], "mdi shares its forest .* give n_trees to explain"),
         (["umfi", "umfi=linear"], "the analysis umfi is named twice"),
+        (["vote-shift=best"], "method of the analysis vote-shift must be one of .*, not 'best'"),
         ([3], "is a name or .name, options., not 3"),
         (None, "no analysis to run"),
     ):

@@ -128,7 +128,10 @@ def test_options_in_the_shell(text: str, value: object) -> None:
         ("n_repeats=5", "is written ANALYSIS"),
         ("mci.n_trees=5", "the analysis mci is not run"),
         ("umfi.colour=5", "has no option 'colour'"),
-        ("umfi.n_repeats=few", "n_repeats must be a whole number from 1 to 1,000,000, not 'few'"),
+        (
+            "umfi.n_repeats=few",
+            "n_repeats of the analysis umfi must be a whole number from 1 to 1,000,000, not 'few'",
+        ),
         ("umfi.n_repeats=0", "not '0'"),
         ("mda.n_trees=5", "give n_trees to explain itself"),
     ],
