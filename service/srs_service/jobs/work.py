@@ -194,11 +194,7 @@ def run_ingest(order: Order, reporter: Reporter) -> IngestSummary:
     if store.n_features > order["limits"]["max_features"]:
         raise Invalid(f"the source has {store.n_features} features, more than are allowed.")
     files = (f for f in location.rglob("*") if f.is_file())
-    return {
-        "location": str(location),
-        "about": describe(store),
-        "n_bytes": sum(file.stat().st_size for file in files),
-    }
+    return {"about": describe(store), "n_bytes": sum(file.stat().st_size for file in files)}
 
 
 def _bound_memory(n_bytes: int) -> None:
