@@ -155,6 +155,7 @@ def run_explain(order: Order, reporter: Reporter) -> ExplainSummary:
         settings["seed"],
         n_trees=settings["n_trees"],
         threads=order["threads"],
+        subjects=settings.get("subjects"),  # jobs of version 0.1 have none
         on_progress=on_progress,
     )
     why.save(order["folder"])

@@ -1,7 +1,7 @@
 // How data are read: the options of a source, of which each format shows those that it uses.
 
 import { get } from "./api.js";
-import { field, h, options } from "./dom.js";
+import { choice, field, h, options } from "./dom.js";
 
 const ARCHIVE = ".zip";
 
@@ -50,6 +50,10 @@ export class SourceFields {
     this.covariates = text("covariates");
     this.columns = text("sample-columns");
     this.ids = text("id-column", { maxlength: 200 });
+    const without = choice("checkbox", "no-ids", "true", "No column holds sample ids",
+      "A column that is called like one, e.g. sample_id, is then a feature.");
+    this.noIds = without.querySelector("input");
+    this.noIds.addEventListener("change", () => { this.ids.disabled = this.noIds.checked; });
     this.categorical = text("categorical");
     this.used = {
       orientation: field("Shape", this.orientation),
@@ -64,7 +68,7 @@ export class SourceFields {
           field("Table of the samples", this.table, "Joined by sample id; the target may be in it."),
           field("Covariates", this.covariates, "Columns of the table that become features, e.g. age, sex."),
           field("Sample columns to keep", this.columns, "Columns, e.g. site, patient."),
-          field("Column of the sample ids", this.ids, "Empty: found by its name."),
+          field("Column of the sample ids", this.ids, "Empty: found by its name, e.g. sample_id."), without,
           field("Categories", this.categorical, "Numeric features to read as categories."))));
     this.show(null);
   }
@@ -87,7 +91,7 @@ export class SourceFields {
       table: await file(this.table),
       covariates: listed(this.covariates),
       sample_columns: listed(this.columns),
-      id_column: this.ids.value.trim() || null,
+      id_column: this.noIds.checked ? "" : this.ids.value.trim() || null,
       categorical: listed(this.categorical),
     };
     return source;

@@ -201,6 +201,9 @@ class AnalysisAbout(Response):
     required: bool = Field(description="whether a value must be given")
     usual: bool = Field(description="whether it is run by default")
     forest: bool = Field(description="whether it uses the forest of `n_trees` of the explanation")
+    whole_subjects: bool = Field(
+        description="whether it can keep samples of a subject together: setting `subjects`"
+    )
     options: list[OptionAbout]
 
     @classmethod
@@ -215,6 +218,7 @@ class AnalysisAbout(Response):
             required=value is not None and value.required,
             usual=kind.usual,
             forest=kind.forest,
+            whole_subjects=kind.whole_subjects,
             options=[OptionAbout.of(option) for option in kind.options],
         )
 
