@@ -17,7 +17,7 @@ from typing import Any
 import srs
 from srs.catalogue import Analysis
 from srs.catalogue.requests import Request, parse_requests
-from srs.engine.samples import levels_of
+from srs.engine.samples import levels_of, require_enough
 from srs.errors import SettingsError
 from srs.executors import available_cores
 from srs.explain.forest import Forest, ForestSettings, OnProgress, grow_forest
@@ -94,6 +94,7 @@ def run_analyses(
         features = load_result(features)
     needs_target = any(analysis.target for analysis, _ in requests)
     matrix = open_matrix(data, target, features, needs_target=needs_target)
+    require_enough(matrix.n_samples)
     if subjects is not None:
         matrix = _with_subjects(matrix, subjects, [analysis for analysis, _ in requests])
     started = perf_counter()
