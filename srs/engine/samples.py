@@ -31,8 +31,8 @@ NUMERIC_CLASSES = 10  # strata that a numeric confounder is cut into, at most
 CLASS_SAMPLES = 30  # and samples of each of these, at least
 MIN_SHARED = 0.9  # share of the samples whose whole number others have, too, where it is not cut
 MIN_SEEN = 0.1  # share of the training samples that must have a weight
-# A feature that tells three samples from three others does so, or the other way round, in 2 of the 20
-# ways to deal out their labels. With fewer samples chance is as good in more than one case of ten.
+# A feature that tells three samples from three others does so, or the other way round, in 2 of the
+# 20 ways to deal out their labels. With fewer samples chance is as good in more than one of ten.
 MIN_SAMPLES = 6
 MIN_MOVED = 0.5  # share of the training samples that probes must move
 

@@ -316,6 +316,6 @@ def test_too_few_samples_are_refused_in_a_sentence(n: int) -> None:
         with pytest.raises(InputError, match=said):
             run()
     many = srs.ingest(rng.normal(size=(20, 20)), target=np.arange(20) % 2)
-    with pytest.raises(InputError, match="besides the 16 that are held out.* hold out fewer"):
+    with pytest.raises(InputError, match=r"besides the 16 that are held out.* hold out fewer"):
         srs.check(many, holdout=0.8)
     srs.check(many, samples=range(6))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from srs.errors import SourceError
+from srs.ingest.formats.folders import FolderSigns
 
 if TYPE_CHECKING:
     from srs.ingest.block import Source, Wanted
@@ -40,8 +41,10 @@ class Format:
     open        (source, Wanted) -> Source; the source is a path, or an object in memory
     kinds       what it may be: FILE, FOLDER, OBJECT; some are a file or a folder
     suffixes    how names of its files end, in small letters, e.g. ".csv" and ".csv.gz"
-    fits        (folder or object) -> whether it is of this format; not asked of files. It is called
-                for sources of other formats too: it imports nothing that reads data
+    signs       by what its folders are known
+    fits        (folder or object) -> whether it is of this format, where signs and types do not
+                tell; not asked of files. It is called for sources of other formats too: it imports
+                nothing that reads data
     types       public names of the classes of its objects, e.g. "pandas.DataFrame"
     options     those of UNUSED that it uses; the others are refused
     companions  suffixes of the files that must stand beside a file, e.g. ".bim"
@@ -63,6 +66,7 @@ class Format:
     open: str | Callable[[Any, Wanted], Source]
     kinds: tuple[str, ...] = (FILE,)
     suffixes: tuple[str, ...] = ()
+    signs: FolderSigns | None = None
     fits: str | Callable[[Any], bool] | None = None
     types: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
@@ -72,6 +76,25 @@ class Format:
     check: str | Callable[[Path], None] | None = None
     reread: str | Callable[..., Any] | None = None
     missing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        listed = ("kinds", "suffixes", "types", "options", "companions", "missing")
+        for name in listed:
+            if not isinstance(getattr(self, name), tuple):
+                raise ValueError(f"{name} of the format {self.name!r} must be a tuple")
+        for suffix in (*self.suffixes, *self.companions):
+            if not suffix.startswith(".") or suffix != suffix.lower():
+                raise ValueError(
+                    f"the suffix {suffix!r} of the format {self.name!r} must start with a dot and "
+                    "be in small letters"
+                )
+        for name, known in (("kinds", (FILE, FOLDER, OBJECT)), ("options", tuple(UNUSED))):
+            wrong = [one for one in getattr(self, name) if one not in known]
+            if wrong:
+                raise ValueError(
+                    f"{name} of the format {self.name!r} cannot be {wrong[0]!r}; there are "
+                    f"{', '.join(known)}"
+                )
 
     @property
     def is_stored(self) -> bool:
@@ -90,6 +113,8 @@ class Format:
         known = {(name.split(".")[0], name.split(".")[-1]) for name in self.types}
         mro = type(source).__mro__
         if any((one.__module__.split(".")[0], one.__qualname__) in known for one in mro):
+            return True
+        if self.signs is not None and isinstance(source, Path) and self.signs.are_in(source):
             return True
         return self.fits is not None and bool(resolve(self.fits)(source))
 
@@ -152,11 +177,16 @@ class Format:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        fields: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in document.items()
-        }
-        return cls(**fields)
+        fields = _tuples(document)
+        signs = fields.get("signs")
+        return cls(**{**fields, "signs": None if signs is None else FolderSigns(**_tuples(signs))})
+
+
+def _tuples(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What JSON has as lists, as tuples."""
+    return {
+        key: tuple(value) if isinstance(value, list) else value for key, value in document.items()
+    }
 
 
 def resolve(named: str | Callable[..., Any]) -> Callable[..., Any]:

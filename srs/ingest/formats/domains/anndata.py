@@ -26,7 +26,7 @@ from srs.ingest.formats.arrays.hdf5 import (
     read_texts,
 )
 from srs.ingest.formats.arrays.in_memory import check_shape, folder_mark, zarr_matrix
-from srs.ingest.formats.folders import is_anndata
+from srs.ingest.formats.folders import FolderSigns
 from srs.ingest.formats.format import FILE, FOLDER, Format
 from srs.ingest.readers.matrix import MatrixSource
 from srs.ingest.readers.sparse import SparseSource
@@ -189,7 +189,7 @@ ANNDATA_FORMAT = Format(
     open=open_anndata,
     kinds=(FILE, FOLDER),
     suffixes=(".h5ad",),
-    fits=is_anndata,
+    signs=FolderSigns(zarr=True, all_of=("obs/", "var/")),
     options=("dataset",),
     extra="formats",
     safe=True,

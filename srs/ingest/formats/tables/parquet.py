@@ -16,7 +16,7 @@ import pyarrow as pa
 from srs.errors import SourceError
 from srs.ingest.block import ColumnBlock, Source, Wanted, read_from_blocks
 from srs.ingest.formats.arrays.in_memory import check_shape, folder_mark
-from srs.ingest.formats.folders import holds_parquet
+from srs.ingest.formats.folders import FolderSigns
 from srs.ingest.formats.format import FILE, FOLDER, Format
 from srs.ingest.formats.tables.frames import TableSource
 from srs.ingest.readers.arrow_files import ColumnFile, IpcFile, ParquetFiles, check_arrow
@@ -228,7 +228,7 @@ PARQUET_FORMAT = Format(
     open=open_parquet,
     kinds=(FILE, FOLDER),
     suffixes=(".parquet",),
-    fits=holds_parquet,
+    signs=FolderSigns(one_of=("*.parquet",)),
     options=("orientation",),
     safe=True,
 )
