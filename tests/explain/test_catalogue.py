@@ -259,7 +259,7 @@ def test_packages_that_cannot_be_loaded_are_left_out(
         monkeypatch.undo()
         find_analyses.cache_clear()
     assert "a_package_that_nobody_has" in caplog.text
-    assert "other:DISTANCE of srs.analyses was left out: it is not an Analysis" in caplog.text
+    assert "other:DISTANCE of the package toy (srs.analyses) is ignored: it is not" in caplog.text
     assert "there is a 'mda' already" in caplog.text
 
 

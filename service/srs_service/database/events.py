@@ -71,6 +71,4 @@ class Events:
                 after=after,
                 limit=limit,
             )
-        return [
-            Event(row["number"], row["kind"], without_location(row["data"])) for row in rows
-        ]
+        return [Event(row["number"], row["kind"], without_location(row["data"])) for row in rows]

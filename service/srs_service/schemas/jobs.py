@@ -63,9 +63,7 @@ class ExplainSettings(Request):
     """Settings of an explanation, as in `srs.explain`."""
 
     model_config = ConfigDict(
-        json_schema_extra={
-            "anyOf": [{"properties": {"subjects": {"type": "null"}}}, KEEP_SUBJECTS]
-        }
+        json_schema_extra={"anyOf": [{"properties": {"subjects": {"type": "null"}}}, KEEP_SUBJECTS]}
     )
 
     analyses: list[AnalysisRequest] = Field(
