@@ -133,6 +133,31 @@ class Format:
             return path
         return path.with_suffix(self.suffixes[0])
 
+    def files_of(self, path: Path) -> tuple[Path, ...]:
+        """The file that is opened and its companions, where the user named one of them.
+
+        >>> plink = Format("p", "P", "", "", suffixes=(".bed",), companions=(".bim", ".fam"))
+        >>> [file.name for file in plink.files_of(Path("x.fam"))]
+        ['x.bed', 'x.bim', 'x.fam']
+        """
+        main = self.main_file(path)
+        return (main, *(main.with_suffix(suffix) for suffix in self.companions))
+
+    def say_missing(self, path: Path, is_there: Callable[[Path], bool]) -> str:
+        """What to say of the files of `files_of` that are not there; "" if all are.
+
+        >>> plink = Format("p", "P", "", "", suffixes=(".bed",), companions=(".bim", ".fam"))
+        >>> plink.say_missing(Path("x.bed"), lambda file: file.name != "x.fam")
+        'x.fam is missing: x.bed, x.bim, x.fam belong together'
+        """
+        files = self.files_of(path) if self.companions else ()
+        missing = [file.name for file in files if not is_there(file)]
+        if not missing:
+            return ""
+        verb = "is" if len(missing) == 1 else "are"
+        together = ", ".join(file.name for file in files)
+        return f"{', '.join(missing)} {verb} missing: {together} belong together"
+
     def refuse_unused(self, wanted: Wanted, where: str) -> None:
         """SourceError if the user gave an option that this format does not use."""
         for name, sentence in UNUSED.items():
