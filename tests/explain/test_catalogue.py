@@ -282,6 +282,7 @@ def test_a_toy_analysis_is_found_by_the_service(tmp_path: Path) -> None:
             assert [option["name"] for option in item["options"]] == ["power", "absolute"]
             assert item["options"][0] == {
                 "name": "power",
+                "label": "Power",
                 "type": "int",
                 "help": "power of the mean",
                 "default": 1,

@@ -198,13 +198,20 @@ def test_every_setting_is_on_the_form(calm: Browser, client: Client, done: Job) 
     names = set(calm.run("return [...document.querySelector('form').elements].map((e) => e.name)"))
     document = httpx.get(f"{calm.url}/openapi.json").json()
     assert names >= set(document["components"]["schemas"]["SelectSettings"]["properties"])
+    labels = calm.run("return [...document.querySelectorAll('label')].map((l) => l.textContent)")
+    assert not [label for label in labels if "_" in label.partition(" ")[0]]
+    columns = calm.run(
+        "return new Set([...document.querySelectorAll('.dense > *')].map("
+        "(one) => one.getBoundingClientRect().left)).size"
+    )
+    assert columns >= 3
     calm.type("Memory", "512MB")
     calm.type("Carry fraction (alpha)", "0.3")
-    calm.choose("N probes", "3")
+    calm.choose("Probes", "3")
     calm.choose("Criterion", "gini")
     calm.type("Evidence", "screened, peak")
     calm.click_label("Random recall")
-    calm.type("Max passes", "1")
+    calm.type("Maximum passes", "1")
     calm.click("Start")
     calm.see(".badge", "Done")
     settings = client.jobs.list(limit=1)[0].document["settings"]

@@ -18,6 +18,7 @@ export async function explainView(_parts, params) {
   const columns = known.filter((one) => one !== (job.settings.target ?? known[0]));
   const subjects = options(h("select", { name: "subjects" }),
     [["", "Each sample is a subject of its own"], ...columns.map((one) => [one, one])], job.settings.subjects ?? "");
+  const shared = items.filter((one) => one.forest).map((one) => one.analysis);
   const seed = h("input", { type: "number", name: "seed", value: "0", min: "0", required: true });
   const label = h("input", { name: "name", maxlength: 200, autocomplete: "off" });
   const said = h("div");
@@ -27,7 +28,7 @@ export async function explainView(_parts, params) {
     h("div", { class: "fields" }, items.map(({ analysis, question, usual }) =>
       choice("checkbox", "analysis", analysis, analysis, question, usual)))),
   [...fields.values()].map(({ node }) => node),
-  h("div", { class: "fields" }, field("Trees", trees), field("Seed", seed)),
+  h("div", { class: "fields" }, field("Trees", trees, `Of the forest that ${shared.join(", ")} share.`), field("Seed", seed)),
   columns.length > 0 && field("Subjects", subjects, "Column of samples that belong together, e.g. those of one person."),
   field("Name of the job (optional)", label),
   h("details", {}, h("summary", {}, "Notify another server"), webhook.node), said,

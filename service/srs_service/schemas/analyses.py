@@ -173,6 +173,7 @@ class OptionAbout(Response):
     """An option of an analysis."""
 
     name: str
+    label: str = Field(description="what forms call it")
     type: Literal["int", "float", "bool", "str", "names", "column"] = Field(
         description="names: a list of names or ids of features; column: a feature or target"
     )
@@ -187,7 +188,8 @@ class OptionAbout(Response):
     @classmethod
     def of(cls, option: Option) -> Self:
         told = {name: getattr(option, name) for name in cls.model_fields}
-        return cls.model_validate({**told, "choices": list(option.choices)})
+        told |= {"label": option.title, "choices": list(option.choices)}
+        return cls.model_validate(told)
 
 
 class AnalysisAbout(Response):
