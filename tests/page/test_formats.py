@@ -39,6 +39,9 @@ def test_a_format_of_another_distribution_is_listed_and_sent(page: Browser, tmp_
     page.click("Formats")
     page.see("dt", "Bars")
     page.see("dd", ".bars: numbers with bars between them")
+    page.see("dd", "Target phenotype or sex, or a column of Table of the samples")
+    told = page.run("return [...document.querySelectorAll('dd')].map((one) => one.textContent)")
+    assert not [text for text in told if "--" in text or "`" in text]
     assert ".bars" in page.field("File").get_attribute("accept").split(",")
     page.type("File", str(write_bars(tmp_path / "x.bars", VALUES[4:].tolist())))
     assert shown(page, "Shape") is not None

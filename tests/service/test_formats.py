@@ -15,6 +15,7 @@ import srs
 from srs.client import Client
 from srs.errors import ServiceError, SourceError, SRSError
 from srs.ingest.formats.registry import stored_formats
+from srs_service.data.wording import name_options
 from tests.ingest.formats.examples import DOSAGES, EXAMPLES, FRAME, VALUES
 from tests.ingest.formats.toy import install_toy, write_bars
 from tests.service.server import Server
@@ -139,6 +140,15 @@ def test_companions_that_are_missing_are_refused_at_once(
     assert "unpacked" not in str(caught.value)
 
 
+def test_sentences_name_options_as_requests_do(client: Client, tmp_path: Path):
+    """Those of the library name them as the shell does, too."""
+    bed, _ = EXAMPLES["plink"]["bed"](tmp_path)
+    with pytest.raises(SRSError, match=r"give others in a table \(table\)"):
+        client.datasets.upload(bed, "colour").wait(timeout=120)
+    told = "ingest with --sample-column site (--table); 'a--b --colour' stays"
+    assert name_options(told) == "ingest with sample_columns site (table); 'a--b --colour' stays"
+
+
 def test_companions_may_not_be_links(service: Server, client: Client, tmp_path: Path):
     """Guards files of others: the .bim of a path that is open could lead to one that is not."""
     root = Path(service.env["SRS_STORE_ROOTS"])
@@ -167,6 +177,8 @@ def test_a_format_of_another_distribution(service: Server, client: Client, tmp_p
         listed = {one["name"]: one for one in http.get("/v1/formats").json()["items"]}
         document = http.get("/openapi.json").json()
     assert listed["bars"]["suffixes"] == [".bars"]
+    assert not [one for one in listed.values() if "--" in one["help"]]
+    assert "`target` phenotype or sex, or a column of `table`" in listed["plink"]["help"]
     assert set(listed) == {one.name for one in stored_formats()} | {"bars"}
     upload = document["paths"]["/v1/uploads"]["post"]["parameters"]
     assert "bars" in next(p for p in upload if p["name"] == "filename")["schema"]["pattern"]

@@ -21,6 +21,7 @@ from srs_service.data.ingest import prepare_ingest
 from srs_service.data.layout import has_checkpoint
 from srs_service.data.store_checks import check_zarr
 from srs_service.data.tables import read_table
+from srs_service.data.wording import name_options
 from srs_service.database.documents import (
     DatasetSummary,
     ErrorDocument,
@@ -247,7 +248,7 @@ def describe(store: srs.FeatureStore) -> DatasetSummary:
         "kinds": about["kinds"],
         "any_missing": about["any_missing"],
         "fingerprint": about["fingerprint"],
-        "notices": about["notices"],
+        "notices": [name_options(notice) for notice in about["notices"]],
         "targets": targets,
     }
 
@@ -319,7 +320,7 @@ def explain_error(error: Exception, order: Order) -> ErrorDocument:
 
 
 def hide_paths(text: str, order: Order) -> str:
-    """The text with names in the place of the server's paths."""
+    """The text with names in the place of the server's paths and of the shell's options."""
     hidden = {
         str(order.get("location") or ""): "the dataset",
         str(order.get("folder") or ""): "the job",
@@ -330,4 +331,4 @@ def hide_paths(text: str, order: Order) -> str:
             hidden |= {str(path): what, str(path.with_suffix("")): what}  # and what is beside it
     for known, shown in sorted(hidden.items(), key=lambda entry: -len(entry[0])):
         text = text.replace(known, shown) if known else text
-    return text
+    return name_options(text)

@@ -37,7 +37,8 @@ class Format:
 
     name        what it is called in lists; no other format has it
     title       for people, e.g. "PLINK 1"
-    help        one line: what a sample and a feature are, what to say of it
+    help        one line: what a sample and a feature are, what to say of it; options by their names
+                in backticks, e.g. `dataset`, which the shell shows as --dataset
     open        (source, Wanted) -> Source; the source is a path, or an object in memory
     kinds       what it may be: FILE, FOLDER, OBJECT; some are a file or a folder
     suffixes    how names of its files end, in small letters, e.g. ".csv" and ".csv.gz"

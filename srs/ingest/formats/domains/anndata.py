@@ -185,7 +185,7 @@ def read_column(node: Any) -> Any:
 ANNDATA_FORMAT = Format(
     name="anndata",
     title="AnnData",
-    help="samples are observations; X, or --dataset layers/counts; --target obs:NAME",
+    help="samples are observations; X, or `dataset` layers/counts; `target` obs:NAME",
     open=open_anndata,
     kinds=(FILE, FOLDER),
     suffixes=(".h5ad",),

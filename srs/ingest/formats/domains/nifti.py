@@ -224,7 +224,7 @@ def mask_voxels(mask: Path | None, image: Image) -> np.ndarray:
 NIFTI_FORMAT = Format(
     name="nifti",
     title="NIfTI",
-    help="one feature per voxel (of --mask, if given); an image with four dimensions, or a folder",
+    help="one feature per voxel (of `mask`, if given); an image with four dimensions, or a folder",
     open=open_nifti,
     kinds=(FILE, FOLDER),
     suffixes=IMAGES,
