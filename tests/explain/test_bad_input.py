@@ -182,6 +182,7 @@ def test_requests_and_features() -> None:
             srs.explain(X, y, analyses=wrong)
     assert list(srs.explain(X, y, analyses="mdi", n_trees=5).analyses) == ["mdi"]
     for features, message in (
+        ("f0", r"no folder of a run 'f0': name features in a list, e.g. \['f0'\]"),
         (["f0", "f1", "f0"], "'f0' is named 2 times"),
         ([1.5], "by whole numbers, not by 1.5"),
         ([], "the list of features is empty; name some"),
