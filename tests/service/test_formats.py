@@ -143,10 +143,10 @@ def test_companions_that_are_missing_are_refused_at_once(
 def test_sentences_name_options_as_requests_do(client: Client, tmp_path: Path):
     """Those of the library name them as the shell does, too."""
     bed, _ = EXAMPLES["plink"]["bed"](tmp_path)
-    with pytest.raises(SRSError, match=r"give others in a table \(table\)"):
+    with pytest.raises(SRSError, match=r"give others in a table \(`table`\)"):
         client.datasets.upload(bed, "colour").wait(timeout=120)
-    told = "ingest with --sample-column site (--table); 'a--b --colour' stays"
-    assert name_options(told) == "ingest with sample_columns site (table); 'a--b --colour' stays"
+    told = "ingest with --sample-column site (--table); 'a--b --x' stays"
+    assert name_options(told) == "ingest with `sample_columns` site (`table`); 'a--b --x' stays"
 
 
 def test_companions_may_not_be_links(service: Server, client: Client, tmp_path: Path):

@@ -20,11 +20,11 @@ def name_options(text: str) -> str:
     """A sentence with the options of requests in the place of the shell's.
 
     >>> name_options("give it in a table (--table), or with --sample-column site.")
-    'give it in a table (table), or with sample_columns site.'
+    'give it in a table (`table`), or with `sample_columns` site.'
     """
 
     def name(match: re.Match[str]) -> str:
         option = match[1].replace("-", "_")
-        return LISTS.get(option, option) if option in KNOWN else match[0]
+        return f"`{LISTS.get(option, option)}`" if option in KNOWN else match[0]
 
     return re.sub(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)", name, text)
