@@ -96,7 +96,9 @@ def test_files_that_are_no_source_together(client: Client, tmp_path: Path):
         client.datasets.upload([tmp_path / "a.npy", tmp_path / "b.npy"]).wait(timeout=120)
     bed, _ = EXAMPLES["plink"]["bed"](tmp_path)
     bed.with_suffix(".fam").unlink()
-    with pytest.raises(SourceError, match=r"^x.fam is missing: x.bed, x.bim, x.fam belong tog"):
+    with pytest.raises(
+        SourceError, match=r"^the file x.fam is missing: x.bed, x.bim, x.fam belong tog"
+    ):
         client.datasets.upload(bed)
 
 

@@ -28,7 +28,7 @@ export async function explainView(_parts, params) {
     h("div", { class: "fields" }, items.map(({ analysis, question, usual }) =>
       choice("checkbox", "analysis", analysis, analysis, question, usual)))),
   [...fields.values()].map(({ node }) => node),
-  h("div", { class: "fields" }, field("Trees", trees, `Of the forest that ${shared.join(", ")} share.`), field("Seed", seed)),
+  h("div", { class: "fields" }, field("Trees of the forest", trees, `Shared by ${shared.join(", ")}.`), field("Seed", seed)),
   columns.length > 0 && field("Subjects", subjects, "Column of samples that belong together, e.g. those of one person."),
   field("Name of the job (optional)", label),
   h("details", {}, h("summary", {}, "Notify another server"), webhook.node), said,

@@ -110,7 +110,7 @@ function checkTogether(formats, names) {
     const bare = one.slice(0, one.lastIndexOf("."));
     const needed = [format.suffixes[0], ...format.companions].map((suffix) => bare + suffix);
     const missing = needed.filter((file) => !there.has(file.toLowerCase()));
-    if (missing.length) throw new Error(`${missing.join(", ")} must be chosen, too: ${needed.join(", ")} belong together.`);
+    if (missing.length) throw new Error(`Also choose ${missing.join(", ")}: ${needed.join(", ")} belong together.`);
   }
 }
 

@@ -149,15 +149,15 @@ class Format:
 
         >>> plink = Format("p", "P", "", "", suffixes=(".bed",), companions=(".bim", ".fam"))
         >>> plink.say_missing(Path("x.bed"), lambda file: file.name != "x.fam")
-        'x.fam is missing: x.bed, x.bim, x.fam belong together'
+        'the file x.fam is missing: x.bed, x.bim, x.fam belong together'
         """
         files = self.files_of(path) if self.companions else ()
         missing = [file.name for file in files if not is_there(file)]
         if not missing:
             return ""
-        verb = "is" if len(missing) == 1 else "are"
+        what = f"file {missing[0]} is" if len(missing) == 1 else f"files {', '.join(missing)} are"
         together = ", ".join(file.name for file in files)
-        return f"{', '.join(missing)} {verb} missing: {together} belong together"
+        return f"the {what} missing: {together} belong together"
 
     def refuse_unused(self, wanted: Wanted, where: str) -> None:
         """SourceError if the user gave an option that this format does not use."""
