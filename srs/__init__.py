@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from srs.evidence.kinds import EvidenceKind
     from srs.evidence.registry import evidence_kinds
     from srs.explain import analyses
+    from srs.ingest.formats.folders import FolderSigns
     from srs.ingest.formats.format import Format
     from srs.ingest.formats.registry import find_format, formats
     from srs.ingest.values import read_values
@@ -56,6 +57,7 @@ __all__ = [
     "EvidenceKind",
     "Explanation",
     "FeatureStore",
+    "FolderSigns",
     "Format",
     "Option",
     "Plan",
@@ -92,6 +94,7 @@ _HOMES = {
     "EvidenceKind": "srs.evidence.kinds",
     "Explanation": "srs.results.explanation",
     "FeatureStore": "srs.store",
+    "FolderSigns": "srs.ingest.formats.folders",
     "Format": "srs.ingest.formats.format",
     "Option": "srs.catalogue",
     "Plan": "srs.selection.plan",

@@ -20,6 +20,10 @@
 A message is one sentence or two: what was wrong, where, and what to do.
 """
 
+from collections.abc import Sequence
+
+MANY_NAMES = 20_000  # among more, a name that is like another is not looked for: it takes seconds
+
 
 class SRSError(Exception):
     """Base of all errors of `srs`. The text is written for users."""
@@ -121,3 +125,15 @@ class JobError(SRSError):
 
 class JobTimeout(JobError, TimeoutError):
     """A job did not end within the timeout; it continues."""
+
+
+def near(name: str, known: Sequence[str]) -> str:
+    """How a sentence ends that refuses a name: with the one that was perhaps meant.
+
+    >>> near("hieght", ["age", "height"]), near("zz", ["age"])
+    ("; did you mean 'height'?", '.')
+    """
+    from difflib import get_close_matches  # not where nothing is wrong
+
+    found = get_close_matches(name, known, 1) if len(known) <= MANY_NAMES else []
+    return f"; did you mean {found[0]!r}?" if found else "."

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from srs.catalogue.option import label_of
 from srs.setting import EVERYBODY, GROUPS, Setting
 from srs.settings import OF_RESULTS, SETTINGS
 
@@ -237,6 +238,7 @@ def schema_fields() -> Lines:
             text += f" null: {setting.unset}."
         yield f"    {setting.public_name}: {schema_type(setting)} = Field("
         yield f"        {schema_default(setting)},"
+        yield f"        title={quoted(label_of(setting.public_name))},"
         if setting.is_list and setting.choices:
             yield "        min_length=1,"
             if setting.installed is None:

@@ -69,6 +69,8 @@ class Analysis:
             raise ValueError(
                 f"{self.name!r} must be a name of lower-case letters, digits and hyphens"
             )
+        if self.name == "features":
+            raise ValueError("its table would replace features.parquet of a run: name it otherwise")
         names = [option.name for option in self.options]
         if len(set(names)) < len(names):
             raise ValueError(f"{self.name} has two options of one name")

@@ -15,6 +15,20 @@ MOST = 1_000_000  # of trees, permutations and the like: more is a slip of the p
 NONE = "none"  # how None is written in the shell
 
 
+def label_of(name: str) -> str:
+    """The name of a setting or an option for people.
+
+    >>> label_of("n_trees"), label_of("max_depth"), label_of("best_cuts")
+    ('Trees', 'Maximum depth', 'Best cuts')
+    """
+    for prefix, word in (("n_", ""), ("max_", "maximum "), ("min_", "minimum ")):
+        if name.startswith(prefix):
+            name = word + name.removeprefix(prefix)
+            break
+    text = name.replace("_", " ")
+    return text[:1].upper() + text[1:]
+
+
 @dataclass(frozen=True)
 class Option:
     """An option that whoever asks for an analysis may set.
@@ -28,6 +42,7 @@ class Option:
     choices   the values of a "str"; empty: any text
     none      what None means, in a few words; empty: None may not be given
     required  whether it must be given; its default is then None
+    label     what forms call it; empty: made of its name
 
     >>> depth = Option("depth", "int", "deepest level of a leaf", 3, low=1, none="no limit")
     >>> depth.fits(4), depth.fits(0), depth.fits(None), depth.fits(2.5)
@@ -45,6 +60,7 @@ class Option:
     choices: tuple[str, ...] = ()
     none: str = ""
     required: bool = False
+    label: str = ""
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or not self.help:
@@ -53,6 +69,11 @@ class Option:
             )
         if not self.required and not self.fits(self.default):
             raise ValueError(f"the default of {self.name} is not {self.expected}")
+
+    @property
+    def title(self) -> str:
+        """What forms call it, e.g. "Trees"."""
+        return self.label or label_of(self.name)
 
     @property
     def expected(self) -> str:
@@ -96,8 +117,11 @@ class Option:
             return False
         return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
-    def parse(self, text: str) -> Any:
-        """The value that a text of the shell means; SettingsError if it means none."""
+    def parse(self, text: str, analysis: str = "") -> Any:
+        """The value that a text of the shell means; SettingsError if it means none.
+
+        analysis  whose option it is, for the error
+        """
         value: Any = text.strip()
         if self.none and value.lower() == NONE:
             return None
@@ -113,5 +137,6 @@ class Option:
         except (ValueError, KeyError):
             value = None
         if value is None or not self.fits(value):
-            raise SettingsError(f"{self.name} must be {self.expected}, not {text!r}.")
+            whose = f"{self.name} of the analysis {analysis}" if analysis else self.name
+            raise SettingsError(f"{whose} must be {self.expected}, not {text!r}.")
         return value

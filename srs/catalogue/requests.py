@@ -56,7 +56,7 @@ def _parse(request: Request) -> tuple[Analysis, dict[str, Any]]:
             raise SettingsError(f"the analysis {name} takes no value, and was given {value!r}.")
         if option.name in options:
             raise SettingsError(f"the {option.name} of the analysis {name} is given twice.")
-        options[option.name] = option.parse(value)
+        options[option.name] = option.parse(value, name)
     analysis.check(options)
     return analysis, options
 
@@ -97,7 +97,7 @@ def add_options(
             raise SettingsError(f"--option {path}: the analysis {name} is not run (--analysis).")
         if option in given[name]:
             raise SettingsError(f"--option {path} is given twice.")
-        given[name][option] = find(name, option).parse(value)
+        given[name][option] = find(name, option).parse(value, name)
     joined: list[Request] = []
     for request in requests:
         options = given[split_request(request)[0]]

@@ -5,6 +5,7 @@ Each is declared once. Which of them a format uses is in its descriptor (`srs.fo
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -102,10 +103,19 @@ def list_formats() -> list[tuple[str, str]]:
     return [
         (
             one.describe_suffixes() + "*" * (one.extra is not None),
-            f"{one.title}: {one.help}" + _beside(one.companions),
+            f"{one.title}: {as_flags(one.help)}" + _beside(one.companions),
         )
         for one in stored_formats()
     ]
+
+
+def as_flags(text: str) -> str:
+    """A text with options as the shell writes them.
+
+    >>> as_flags("`5:` is a feature; `id_column` names the ids")
+    '`5:` is a feature; --id-column names the ids'
+    """
+    return re.sub("`([a-z_]+)`", lambda match: "--" + match[1].replace("_", "-"), text)
 
 
 def _beside(companions: tuple[str, ...]) -> str:

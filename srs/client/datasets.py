@@ -233,6 +233,9 @@ class Datasets:
             handle = file.open("rb")
         except OSError as error:
             raise SourceError(f"{file} cannot be read: {error.strerror}.") from None
+        if not size:
+            handle.close()
+            raise SourceError(f"{file} is empty: there is nothing to send.")
         with handle:
             answer = self._connection.upload(
                 "/v1/uploads", lambda: _parts(handle), {"filename": plain_name(file.name)}

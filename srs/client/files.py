@@ -14,7 +14,7 @@ from srs.ingest.formats.registry import find_format
 
 
 def with_companions(file: Path) -> list[Path]:
-    """A file, and those beside it that belong to it.
+    """A file, and those beside it that belong to it; a SourceError if one is not there.
 
     >>> with_companions(Path("X.npy"))
     [PosixPath('X.npy')]
@@ -22,9 +22,10 @@ def with_companions(file: Path) -> list[Path]:
     found = find_format(file)
     if found is None or not found.companions:
         return [file]
-    main = found.main_file(file)
-    beside = (main.with_suffix(suffix) for suffix in found.companions)
-    return [main, *(path for path in beside if path.exists())]
+    missing = found.say_missing(file, Path.exists)
+    if missing:
+        raise SourceError(f"{missing}, and must be in one folder.")
+    return list(found.files_of(file))
 
 
 @contextmanager

@@ -145,6 +145,7 @@ def _offered(item: Mapping[str, Any]) -> Analysis:
         options=options,
         value=item["value"],
         forest=item["forest"],
+        whole_subjects=item.get("whole_subjects", False),
     )
 
 

@@ -31,6 +31,9 @@ NUMERIC_CLASSES = 10  # strata that a numeric confounder is cut into, at most
 CLASS_SAMPLES = 30  # and samples of each of these, at least
 MIN_SHARED = 0.9  # share of the samples whose whole number others have, too, where it is not cut
 MIN_SEEN = 0.1  # share of the training samples that must have a weight
+# A feature that tells three samples from three others does so, or the other way round, in 2 of the
+# 20 ways to deal out their labels. With fewer samples chance is as good in more than one of ten.
+MIN_SAMPLES = 6
 MIN_MOVED = 0.5  # share of the training samples that probes must move
 
 
@@ -62,6 +65,7 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
     subjects = None if settings.subjects is None else levels_of(store, settings.subjects)
     strata = _strata(store, settings)
     train, held_out = _split(store.n_samples, settings, subjects)
+    require_enough(len(train), len(held_out))
     weights = _given_weights(store, settings)
     offsets = None
     values = target_kind(target.kind).learned(target)
@@ -106,6 +110,18 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
         subjects=subjects,
         strata=strata,
         offsets=offsets,
+    )
+
+
+def require_enough(n_samples: int, n_held_out: int = 0) -> None:
+    """Refuse so few samples that nothing can be told from chance."""
+    if n_samples >= MIN_SAMPLES:
+        return
+    held = f" besides the {n_held_out} that are held out" if n_held_out else ""
+    advice = "add samples, or hold out fewer" if n_held_out else "add samples"
+    raise InputError(
+        f"there are only {n_samples} samples to learn from{held}: with fewer than {MIN_SAMPLES}, "
+        f"no feature can be told from chance; {advice}."
     )
 
 

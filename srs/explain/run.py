@@ -11,14 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import srs
 from srs.catalogue import Analysis
 from srs.catalogue.requests import Request, parse_requests
-from srs.engine.samples import levels_of
-from srs.errors import SettingsError
+from srs.engine.samples import levels_of, require_enough
+from srs.errors import InputError, SettingsError
 from srs.executors import available_cores
 from srs.explain.forest import Forest, ForestSettings, OnProgress, grow_forest
 from srs.explain.matrix import Matrix, open_matrix
@@ -91,9 +92,15 @@ def run_analyses(
     """See `srs.explain`."""
     requests = parse_requests([analyses] if isinstance(analyses, str) else analyses)
     if isinstance(features, (str, os.PathLike)):
+        if not Path(features).exists():
+            raise InputError(
+                f"there is no folder of a run {str(features)!r}: name features in a list, e.g. "
+                f"[{str(features)!r}]."
+            )
         features = load_result(features)
     needs_target = any(analysis.target for analysis, _ in requests)
     matrix = open_matrix(data, target, features, needs_target=needs_target)
+    require_enough(matrix.n_samples)
     if subjects is not None:
         matrix = _with_subjects(matrix, subjects, [analysis for analysis, _ in requests])
     started = perf_counter()

@@ -193,7 +193,8 @@ def _override(
     if source.n_features == 0:
         raise SourceError("the source has no features: all its columns are ids or targets.")
     if source.n_samples < 2:
-        raise SourceError(f"the source has {source.n_samples} samples; at least 2 are needed.")
+        n = f"{source.n_samples} sample{'' if source.n_samples == 1 else 's'}"
+        raise SourceError(f"the source has {n}; at least 2 are needed.")
 
 
 def _check_id_column(name: str | None, source: Source, table: SampleTable | None) -> None:

@@ -24,6 +24,7 @@ from srs.results.result import (
     EXPLANATION_NAME,
     EXPLANATION_VERSION,
     JSON_NAME,
+    TABLE_NAME,
     Result,
     load_result,
     read_explanation,
@@ -78,12 +79,13 @@ class Explanation:
 
         In the folder of the run whose features are explained, the page is its report.html, which
         gets one section per analysis; earlier analyses of that run are kept. In other folders
-        the page is explain.html.
+        the page is explain.html. Files of an earlier explanation that is replaced are removed.
         """
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
+        before = _files_of_explanation(path)
         for name, analysis in self.analyses.items():
-            pq.write_table(analysis.table, path / f"{name}.parquet")
+            pq.write_table(analysis.table, path / _table_name(name))
         document = self.to_json()
         result = self._run_in(path)
         if result is not None:
@@ -92,10 +94,15 @@ class Explanation:
             document["analyses"] = [*kept, *document["analyses"]]
         text = json.dumps(document, indent=1, allow_nan=False) + "\n"
         write_text(path / EXPLANATION_NAME, text)
-        if result is not None:
-            return write_report(path, result)
-        write_text(path / PAGE_NAME, render_explanation(document))
-        return path / PAGE_NAME
+        if result is None:
+            page = path / PAGE_NAME
+            write_text(page, render_explanation(document))
+        else:
+            page = write_report(path, result)
+        now = {page.name, *(_table_name(analysis["name"]) for analysis in document["analyses"])}
+        for name in before - now:
+            (path / name).unlink(missing_ok=True)
+        return page
 
     def _run_in(self, folder: Path) -> Result | None:
         """The result in a folder, if it is the one whose features are explained."""
@@ -103,6 +110,22 @@ class Explanation:
             return None
         result = load_result(folder)
         return result if result.digest == self.run else None
+
+
+def _table_name(analysis: str) -> str:
+    return f"{analysis}.parquet"
+
+
+def _files_of_explanation(folder: Path) -> set[str]:
+    """Names of the tables and of the page of the explanation in a folder; what else is there is
+    not ours to remove."""
+    try:
+        analyses = read_document(folder)["analyses"]
+        tables = {_table_name(analysis["name"]) for analysis in analyses}
+    except (InputError, KeyError, TypeError):
+        return set()
+    plain = {name for name in tables if Path(name).name == name}
+    return (plain | {PAGE_NAME}) - {TABLE_NAME}
 
 
 def read_document(folder: str | os.PathLike[str]) -> Mapping[str, Any]:

@@ -21,11 +21,20 @@ def open_store(path: str | os.PathLike[str], check_chunks: bool = True) -> Featu
     Every chunk must be there with its right size; its checksum is compared when it is read.
     check_chunks: False leaves that to reading, for workers of a run whose coordinator has checked.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise StoreError(
+            f"a feature store or its path is needed, not a {type(path).__name__}: make a store of "
+            "data with srs.ingest."
+        )
     if is_remote(str(path)):
         return _open_remote(str(path), check_chunks)
     folder = Path(path)
     if not folder.exists():
         raise StoreError(f"{folder} does not exist; make a feature store with `srs ingest`.")
+    if folder.is_file():
+        raise StoreError(
+            f"{folder} is a file, not a feature store: make one of it with `srs ingest {folder}`."
+        )
     if not (folder / "zarr.json").is_file():
         raise StoreError(f"{folder} is not a feature store: {folder / 'zarr.json'} is missing.")
     store = open_root(folder)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import google_crc32c
 import numpy as np
 
-from srs.errors import InputError, StoreError
+from srs.errors import InputError, StoreError, near
 from srs.store import layout, packing
 from srs.store.description import StoreDescription, describe_store
 from srs.store.layout import Annotation, Manifest
@@ -214,7 +214,8 @@ class FeatureStore:
                 index = index or NameIndex(self.feature_names)
                 groups.append(index.find(feature))
                 if not groups[-1]:
-                    raise InputError(f"there is no feature named {feature!r} in {self!r}.")
+                    hint = near(feature, self.feature_names)
+                    raise InputError(f"the store has no feature named {feature!r}{hint}")
             elif not isinstance(feature, (int, np.integer)) or isinstance(feature, bool):
                 raise InputError(f"a feature is a name or a whole number, not {feature!r}.")
             elif not 0 <= int(feature) < self.n_features:

@@ -7,6 +7,7 @@ come last, so that installing one does not change what is made of data.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from srs.errors import SettingsError
@@ -23,7 +24,15 @@ BUILT_IN = (CLASSES, NUMBERS)
 @cache
 def target_kinds() -> dict[str, TargetKind]:
     """All kinds by name."""
-    return {kind.name: kind for kind in with_plugins(GROUP, BUILT_IN)}
+    return {kind.name: kind for kind in with_plugins(GROUP, BUILT_IN, _stored_once)}
+
+
+def _stored_once(kind: TargetKind, others: Sequence[TargetKind]) -> tuple[TargetKind, list[str]]:
+    """Refuse a kind that stores would call like another: it would be read as that."""
+    for other in others:
+        if kind.stored_name == other.stored_name:
+            raise ValueError(f"stores call {other.name!r} {other.stored_name!r} already")
+    return kind, []
 
 
 def target_kind(name: str) -> TargetKind:

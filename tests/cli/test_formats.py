@@ -12,6 +12,12 @@ from bed_reader import to_bed
 from tests.cli.conftest import invoke
 
 
+def test_the_help_has_flags() -> None:
+    """The descriptors name options as Python does."""
+    told = " ".join(invoke("ingest", "--help").split())
+    assert "--target phenotype or sex, or a column of --table" in told
+
+
 def test_genotypes_with_a_table_and_a_part(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     n = 260

@@ -200,6 +200,7 @@ def test_who_asks(client: Client, service: Server) -> None:
     [
         (lambda c, _: c.datasets.register("../../etc"), ServiceError, "no such path"),
         (lambda c, _: c.datasets.upload("missing.npy"), SourceError, "missing.npy"),
+        (lambda c, _: c.datasets.upload("/dev/null"), SourceError, "is empty: there is nothing to"),
         (lambda c, d: c.jobs.submit(d, fdr=7), ServiceError, "fdr"),
         (lambda c, d: c.jobs.submit(d, fdr="\x00"), ServiceError, "fdr"),
         (lambda c, d: c.jobs.submit(d, max_tres=1), TypeError, "did you mean max_trees"),

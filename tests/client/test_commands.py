@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner, Result
 
+import srs
 from srs.cli.app import app
 from srs.client import Client, Dataset, Job
 from srs.results.result import load_result
@@ -98,6 +100,38 @@ def test_a_file_is_sent_selected_and_explained(run: Run, tmp_path: Path) -> None
         *["submit", job["dataset_id"], "--explain", job["id"], "--option", "mda.x=1"], code=2
     )
     assert "the analysis mda has no option 'x'; it has none" in wrong.stderr
+
+
+def test_subjects_of_an_explanation(run: Run, client: Client, tmp_path: Path) -> None:
+    """The same name in Python, in the shell and over HTTP; what is wrong is refused at once."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(60), 3)
+    frame = pd.DataFrame(rng.normal(size=(180, 40))).add_prefix("f")
+    frame = frame.assign(who=[f"p{i}" for i in who], y=np.where(frame["f3"] > 0, "ill", "well"))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    sent = client.datasets.upload(tmp_path / "t.csv", "y", sample_columns=["who"]).wait()
+    settings = {"analyses": ["mda"], "n_trees": 20, "subjects": "who"}
+    job = client.jobs.submit(sent, "explain", features=["f3", "f4"], **settings).wait()
+    local = srs.ingest(frame, target={"y": "y", "who": "who"})
+    expected = srs.explain(local, features=["f3", "f4"], **settings)
+    assert job.explanation()["analyses"] == [expected["mda"].to_json()]
+    selection = client.jobs.submit(sent, **SHORT).wait()
+    words = ("submit", sent.id, "--explain", selection.id, "--set", "n_trees=20")
+    done = json.loads(run(*words, "--subjects", "who", "--watch", "--json").stdout)
+    assert (done["status"], done["settings"]["subjects"]) == ("SUCCEEDED", "who")
+    refused = run(*words, "--subjects", "colour", code=2).stderr
+    assert "subjects: the dataset has no column 'colour'; it has y, who" in refused
+    refused = run(*words, "--subjects", "who", "--analysis", "network", code=2).stderr
+    assert "the analysis network does not keep samples of a subject together" in refused
+
+
+def test_data_without_a_column_of_ids(run: Run, client: Client, tmp_path: Path) -> None:
+    """'' in the shell, in Python and over HTTP: a column that is called like one is a feature."""
+    rows = "".join(f"{i * 7 % 30},{i},{'uv'[i % 2]}\n" for i in range(30))
+    (tmp_path / "t.csv").write_text("sample_id,a,y\n" + rows)
+    for given, n_features in (((), 1), (("--id-column", ""), 2)):
+        run("submit", tmp_path / "t.csv", "--target", "y", *given, "--plan")
+        assert client.datasets.list(limit=1)[0].n_features == n_features
 
 
 def test_genotypes_are_sent_with_their_table(run: Run, client: Client, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 import srs
 from srs.engine.samples import overlap_weights, plan_samples
+from srs.errors import InputError
 from srs.selection.groups.minimal import _Forest
 from srs.settings import Settings
 from srs.trees import TreeTarget
@@ -297,3 +298,24 @@ def test_what_cannot_be_is_refused(settings, message):
     )
     with pytest.raises(srs.SRSError, match=message):
         srs.select(store, max_trees=20, **settings)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_too_few_samples_are_refused_in_a_sentence(n: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 20)), np.arange(n) % 2
+    store = srs.ingest(X, target=y)
+    said = f"only {n} samples to learn from: with fewer than 6, .* add samples"
+    for run in (
+        lambda: srs.select(store),
+        lambda: srs.plan(store),
+        lambda: srs.check(store),
+        lambda: srs.SRSSelector().fit(X, y),
+        lambda: srs.explain(X, y),
+    ):
+        with pytest.raises(InputError, match=said):
+            run()
+    many = srs.ingest(rng.normal(size=(20, 20)), target=np.arange(20) % 2)
+    with pytest.raises(InputError, match=r"besides the 16 that are held out.* hold out fewer"):
+        srs.check(many, holdout=0.8)
+    srs.check(many, samples=range(6))

@@ -290,5 +290,5 @@ def test_broken_packages_are_left_out_with_a_warning(
     said = [record.getMessage() for record in caplog.records]
     assert len(said) == 3
     assert any("there is a 'used' already" in text for text in said)
-    assert any("is not an EvidenceKind" in text for text in said)
+    assert any("is not of the type srs.EvidenceKind" in text for text in said)
     assert any("NOTHING" in text for text in said)

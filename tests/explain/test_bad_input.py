@@ -174,6 +174,7 @@ def test_requests_and_features() -> None:
         ([("umfi", {"trees": 5})], "umfi has no option 'trees'; it has method, n_repeats, n_trees"),
         ([("mdi", {"n_trees": 5})], "mdi shares its forest .* give n_trees to explain"),
         (["umfi", "umfi=linear"], "the analysis umfi is named twice"),
+        (["vote-shift=best"], "method of the analysis vote-shift must be one of .*, not 'best'"),
         ([3], "is a name or .name, options., not 3"),
         (None, "no analysis to run"),
     ):
@@ -181,6 +182,7 @@ def test_requests_and_features() -> None:
             srs.explain(X, y, analyses=wrong)
     assert list(srs.explain(X, y, analyses="mdi", n_trees=5).analyses) == ["mdi"]
     for features, message in (
+        ("f0", r"no folder of a run 'f0': name features in a list, e.g. \['f0'\]"),
         (["f0", "f1", "f0"], "'f0' is named 2 times"),
         ([1.5], "by whole numbers, not by 1.5"),
         ([], "the list of features is empty; name some"),

@@ -128,7 +128,10 @@ def test_options_in_the_shell(text: str, value: object) -> None:
         ("n_repeats=5", "is written ANALYSIS"),
         ("mci.n_trees=5", "the analysis mci is not run"),
         ("umfi.colour=5", "has no option 'colour'"),
-        ("umfi.n_repeats=few", "n_repeats must be a whole number from 1 to 1,000,000, not 'few'"),
+        (
+            "umfi.n_repeats=few",
+            "n_repeats of the analysis umfi must be a whole number from 1 to 1,000,000, not 'few'",
+        ),
         ("umfi.n_repeats=0", "not '0'"),
         ("mda.n_trees=5", "give n_trees to explain itself"),
     ],
@@ -256,7 +259,7 @@ def test_packages_that_cannot_be_loaded_are_left_out(
         monkeypatch.undo()
         find_analyses.cache_clear()
     assert "a_package_that_nobody_has" in caplog.text
-    assert "other:DISTANCE of srs.analyses was left out: it is not an Analysis" in caplog.text
+    assert "other:DISTANCE of the package toy (srs.analyses) is ignored: it is not" in caplog.text
     assert "there is a 'mda' already" in caplog.text
 
 
@@ -279,6 +282,7 @@ def test_a_toy_analysis_is_found_by_the_service(tmp_path: Path) -> None:
             assert [option["name"] for option in item["options"]] == ["power", "absolute"]
             assert item["options"][0] == {
                 "name": "power",
+                "label": "Power",
                 "type": "int",
                 "help": "power of the mean",
                 "default": 1,

@@ -76,6 +76,23 @@ def test_files(everything: srs.Explanation, tmp_path) -> None:
     assert (folder / "explain.html").is_file()
 
 
+def test_files_of_an_earlier_explanation_go(tmp_path) -> None:
+    """Those that its explain.json names; no others."""
+    X = frame()
+    srs.explain(X, "y", analyses=["mdi", "mda"], n_trees=5).save(tmp_path)
+    for name in ("mine.parquet", "features.parquet", "umfi.parquet"):
+        (tmp_path / name).write_text("not of srs explain")
+    earlier = json.loads((tmp_path / "explain.json").read_text())
+    earlier["analyses"] += [{"name": "features"}, {"name": "../outside"}]
+    (tmp_path / "explain.json").write_text(json.dumps(earlier))
+    (tmp_path.parent / "outside.parquet").write_text("of somebody else")
+    srs.explain(X, "y", analyses=["mda", "per-class"], n_trees=5).save(tmp_path)
+    ours = {"explain.json", "explain.html", "mda.parquet", "per-class.parquet"}
+    others = {"mine.parquet", "features.parquet", "umfi.parquet"}
+    assert {file.name for file in tmp_path.iterdir()} == ours | others
+    assert (tmp_path.parent / "outside.parquet").exists()
+
+
 def test_the_page(everything: srs.Explanation, tmp_path) -> None:
     html = everything.save(tmp_path).read_text()
     page = Page(html)

@@ -24,7 +24,7 @@ Y = [0, 1, 0, 1, 1]
         (np.zeros((2, 3, 4)), r"shape \(2, 3, 4\)"),
         (np.zeros((0, 4)), r"shape \(0, 4\)"),
         (np.zeros((4, 0)), r"shape \(4, 0\)"),
-        (np.zeros((1, 4)), "1 samples; at least 2"),
+        (np.zeros((1, 4)), "1 sample; at least 2"),
         (np.zeros((4, 4), complex), "dtype complex128"),
         (np.zeros((4, 4), "datetime64[s]"), "dtype datetime64"),
         (pd.DataFrame({"t": pd.date_range("2020", periods=3), "x": 1.0}), "'t' has dtype datetime"),
@@ -74,6 +74,9 @@ def test_target_columns_that_are_not_there(tmp_path):
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame.to_csv(tmp_path / "t.csv", index=False)
     frame.to_parquet(tmp_path / "t.parquet")
+    for source in (tmp_path / "t.csv", tmp_path / "t.parquet"):
+        with pytest.raises(SourceError, match="no file has it; did you mean 'a'"):
+            ingest(source, target="aa")
     for source in (frame, tmp_path / "t.csv", tmp_path / "t.parquet"):
         with pytest.raises(SourceError, match="the target 'e': no column"):
             ingest(source, target="e")
@@ -113,6 +116,8 @@ def test_text_that_is_not_text(tmp_path):
         with pytest.raises(SourceError, match=f"{name} cannot be read"):
             ingest(tmp_path / name)
     (tmp_path / "wide.csv").write_text("a,b\n1,2\n", encoding="utf-16")
+    with pytest.raises(SourceError, match=r"wide\.csv cannot be read: "):
+        ingest(tmp_path / "wide.csv")
     for name in ("latin.csv", "wide.csv"):
         with pytest.raises(SourceError, match="it is not in UTF-8; save it as UTF-8"):
             ingest(tmp_path / name)

@@ -16,6 +16,8 @@ from tests.page.browser import LAPTOP, PHONE, Browser, missing_browser, opened
 
 MODES = {"light": (LAPTOP, False), "dark": (LAPTOP, True), "phone": (PHONE, False)}
 MAX_HEIGHT = 4_000
+UNFOLD = "document.querySelectorAll('details').forEach((one) => one.open = true)"
+FORMS = ("add-a-dataset", "new-selection", "explain")  # also with all that is folded away
 
 
 def write_data(stores: Path) -> None:
@@ -77,6 +79,9 @@ def take_all(folder: Path, url: str, key: str, jobs: dict[str, Job]) -> None:
                 browser.open(path)
                 browser.see(shown)
                 take(browser, folder / f"{name}-{mode}.png")
+                if name in FORMS:
+                    browser.run(UNFOLD)
+                    take(browser, folder / f"{name}-open-{mode}.png")
 
 
 def main(folder: Path) -> None:

@@ -41,6 +41,10 @@ def test_a_toy_analysis_is_on_the_page(with_toy: Server) -> None:
         browser.see("label .hint", "How far is the mean of a feature from 0")
         browser.click("Options of toy-distance")
         browser.type("Power of toy-distance", "2")
+        browser.click_label("umfi")
+        browser.click("Options of umfi")
+        browser.type("Trees of umfi", "20")
+        browser.click_label("umfi")
         browser.choose("Absolute of toy-distance", "false")
         assert browser.accessibility_problems() == []
         browser.click("Start")

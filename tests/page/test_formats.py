@@ -39,6 +39,9 @@ def test_a_format_of_another_distribution_is_listed_and_sent(page: Browser, tmp_
     page.click("Formats")
     page.see("dt", "Bars")
     page.see("dd", ".bars: numbers with bars between them")
+    page.see("dd", "Target phenotype or sex, or a column of Table of the samples")
+    told = page.run("return [...document.querySelectorAll('dd')].map((one) => one.textContent)")
+    assert not [text for text in told if "--" in text or "`" in text]
     assert ".bars" in page.field("File").get_attribute("accept").split(",")
     page.type("File", str(write_bars(tmp_path / "x.bars", VALUES[4:].tolist())))
     assert shown(page, "Shape") is not None
@@ -70,4 +73,23 @@ def test_files_that_belong_together_and_options_of_a_format(page: Browser, tmp_p
     image, _ = EXAMPLES["nifti"]["file"](tmp_path)
     page.type("File", str(image))
     assert shown(page, "Mask") is not None
+    assert page.errors() == []
+
+
+def test_data_without_ids_and_files_that_are_missing(page: Browser, tmp_path: Path):
+    rows = "".join(f"{i * 7 % 30},{i},{'uv'[i % 2]}\n" for i in range(30))
+    (tmp_path / "t.csv").write_text(f"sample_id,a,y\n{rows}")
+    page.open("/datasets/new")
+    page.type("File", str(tmp_path / "t.csv"))
+    page.click("More about the samples")
+    page.click_label("No column holds sample ids")
+    page.click("Add")
+    page.see("h2", "The dataset is ready")
+    page.open("/datasets")
+    page.see(".rows .about", "3 features × 30 samples")
+    bed, _ = EXAMPLES["plink"]["bed"](tmp_path)
+    page.open("/datasets/new")
+    page.type("File", str(bed))
+    page.click("Add")
+    page.see(".notice", "Also choose x.bim, x.fam: x.bed, x.bim, x.fam belong together.")
     assert page.errors() == []

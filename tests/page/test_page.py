@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
 
 import srs
@@ -143,8 +144,8 @@ def test_explain_what_was_found(calm: Browser, client: Client, done: Job) -> Non
     calm.click_label("umfi")
     calm.choose("Method of umfi", "linear")
     calm.click("Options of umfi")
-    calm.type("N_repeats of umfi", "2")
-    calm.type("Trees", "50")
+    calm.type("Repeats of umfi", "2")
+    calm.type("Trees of the forest", "50")
     calm.click("Start")
     calm.see(".badge", "Done")
     calm.see("h2", "mda")
@@ -198,13 +199,20 @@ def test_every_setting_is_on_the_form(calm: Browser, client: Client, done: Job) 
     names = set(calm.run("return [...document.querySelector('form').elements].map((e) => e.name)"))
     document = httpx.get(f"{calm.url}/openapi.json").json()
     assert names >= set(document["components"]["schemas"]["SelectSettings"]["properties"])
+    labels = calm.run("return [...document.querySelectorAll('label')].map((l) => l.textContent)")
+    assert not [label for label in labels if "_" in label.partition(" ")[0]]
+    columns = calm.run(
+        "return new Set([...document.querySelectorAll('.dense > *')].map("
+        "(one) => one.getBoundingClientRect().left)).size"
+    )
+    assert columns >= 3
     calm.type("Memory", "512MB")
     calm.type("Carry fraction (alpha)", "0.3")
-    calm.choose("N probes", "3")
+    calm.choose("Probes", "3")
     calm.choose("Criterion", "gini")
     calm.type("Evidence", "screened, peak")
     calm.click_label("Random recall")
-    calm.type("Max passes", "1")
+    calm.type("Maximum passes", "1")
     calm.click("Start")
     calm.see(".badge", "Done")
     settings = client.jobs.list(limit=1)[0].document["settings"]
@@ -218,6 +226,26 @@ def test_every_setting_is_on_the_form(calm: Browser, client: Client, done: Job) 
         "max_depth": None,
     }
     assert {name: settings[name] for name in given} == given
+
+
+def test_subjects_of_an_explanation(calm: Browser, client: Client, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(180, 40))
+    names = ",".join(f"f{i}" for i in range(40))
+    rows = [
+        ",".join(map(str, row)) + f",p{i // 3},{'ill' if row[3] > 0 else 'well'}"
+        for i, row in enumerate(X)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join([f"{names},who,y", *rows]) + "\n")
+    dataset = client.datasets.upload(tmp_path / "t.csv", "y", sample_columns=["who"]).wait()
+    selection = client.jobs.submit(dataset, memory="512MB", max_trees=160).wait()
+    calm.open(f"/explain?job={selection.id}")
+    calm.choose("Subjects", "who")
+    calm.click_label("label-permutation")
+    calm.type("Trees of the forest", "20")
+    calm.click("Start")
+    calm.see(".badge", "Done")
+    assert client.jobs.list(limit=1)[0].document["settings"]["subjects"] == "who"
 
 
 def test_an_upload_becomes_a_dataset(calm: Browser, tmp_path: Path) -> None:

@@ -75,6 +75,12 @@ def test_jobs_that_had_ended(name: str, client: httpx.Client) -> None:
     same_outcome(get(client, f"/v1/jobs/{JOBS[name]}").json(), SAID["jobs"][name])
 
 
+def test_events_tell_no_path_of_the_server(client: httpx.Client) -> None:
+    events = get(client, f"/v1/jobs/{JOBS['ingest']}/events").text
+    assert '"summary": {"about": ' in events
+    assert "location" not in events
+
+
 def test_jobs_are_listed(client: httpx.Client) -> None:
     listed = {job["id"] for job in get(client, "/v1/jobs").json()["items"]}
     assert listed >= set(JOBS.values())

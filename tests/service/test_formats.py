@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,9 @@ import pytest
 
 import srs
 from srs.client import Client
-from srs.errors import ServiceError, SRSError
+from srs.errors import ServiceError, SourceError, SRSError
 from srs.ingest.formats.registry import stored_formats
+from srs_service.data.wording import name_options
 from tests.ingest.formats.examples import DOSAGES, EXAMPLES, FRAME, VALUES
 from tests.ingest.formats.toy import install_toy, write_bars
 from tests.service.server import Server
@@ -93,9 +96,59 @@ def test_files_that_are_no_source_together(client: Client, tmp_path: Path):
         client.datasets.upload([tmp_path / "a.npy", tmp_path / "b.npy"]).wait(timeout=120)
     bed, _ = EXAMPLES["plink"]["bed"](tmp_path)
     bed.with_suffix(".fam").unlink()
-    with pytest.raises(SRSError, match="fam is missing") as caught:
-        client.datasets.upload(bed).wait(timeout=120)
-    assert "/data/" not in str(caught.value)
+    with pytest.raises(
+        SourceError, match=r"^the file x.fam is missing: x.bed, x.bim, x.fam belong tog"
+    ):
+        client.datasets.upload(bed)
+
+
+def test_companions_that_are_missing_are_refused_at_once(
+    service: Server, client: Client, tmp_path: Path
+):
+    """When the request is made, by the names of the user; in an archive as soon as it is opened."""
+    root = Path(service.env["SRS_STORE_ROOTS"])
+    bed, _ = EXAMPLES["plink"]["bed"](tmp_path)
+    given = {suffix: bed.with_suffix(suffix) for suffix in (".bed", ".bim", ".fam")}
+    files = [given[".bed"], given[".fam"]]
+    (root / "half.bed").write_bytes(bed.read_bytes())
+    (root / "half.fam").write_bytes(given[".fam"].read_bytes())
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        for file in files:
+            archive.write(file, f"in/{file.name}")
+    with service.client() as http:
+
+        def send(file: Path) -> dict[str, str]:
+            sent = http.post(
+                "/v1/uploads", params={"filename": file.name}, content=file.read_bytes()
+            )
+            return {"upload_id": sent.json()["id"]}
+
+        for source, said in (
+            ({"file": send(given[".bed"])}, "x.bim, x.fam are missing: x.bed, x.bim, x.fam belong"),
+            ({"file": send(given[".bim"])}, "x.bed, x.fam are missing: "),
+            (
+                {"files": [send(file) for file in files]},
+                "x.bim is missing: .* give them as `files`",
+            ),
+            ({"file": {"url": "https://93.184.216.34/a/x.bed"}}, "x.bim, x.fam are missing: "),
+            ({"file": {"path": "half.bed"}}, "half.bim is missing: .* put them into one folder"),
+        ):
+            answer = http.post("/v1/datasets", json={"name": "x", "source": source})
+            assert answer.status_code == 422
+            assert re.search(said, answer.json()["detail"])
+            assert str(root) not in answer.text
+    with pytest.raises(SRSError, match=r"x.bim is missing: x.bed, x.bim, x.fam bel") as caught:
+        client.datasets.upload(tmp_path / "x.zip").wait(timeout=120)
+    assert "unpacked" not in str(caught.value)
+
+
+def test_sentences_name_options_as_requests_do(client: Client, tmp_path: Path):
+    """Those of the library name them as the shell does, too."""
+    bed, _ = EXAMPLES["plink"]["bed"](tmp_path)
+    with pytest.raises(SRSError, match=r"give others in a table \(`table`\)"):
+        client.datasets.upload(bed, "colour").wait(timeout=120)
+    told = "ingest with --sample-column site (--table); 'a--b --x' stays"
+    assert name_options(told) == "ingest with `sample_columns` site (`table`); 'a--b --x' stays"
 
 
 def test_companions_may_not_be_links(service: Server, client: Client, tmp_path: Path):
@@ -126,6 +179,8 @@ def test_a_format_of_another_distribution(service: Server, client: Client, tmp_p
         listed = {one["name"]: one for one in http.get("/v1/formats").json()["items"]}
         document = http.get("/openapi.json").json()
     assert listed["bars"]["suffixes"] == [".bars"]
+    assert not [one for one in listed.values() if "--" in one["help"]]
+    assert "`target` phenotype or sex, or a column of `table`" in listed["plink"]["help"]
     assert set(listed) == {one.name for one in stored_formats()} | {"bars"}
     upload = document["paths"]["/v1/uploads"]["post"]["parameters"]
     assert "bars" in next(p for p in upload if p["name"] == "filename")["schema"]["pattern"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -257,9 +258,11 @@ def test_an_ingest_settles_its_dataset(store):
     with pytest.raises(Conflict):
         store.datasets.delete(dataset.id, "ann")
     claimed = store.jobs.claim("a", LONG)
-    found = {"about": {"n_features": 3}, "location": "/x", "n_bytes": 9}
-    store.jobs.finish(job.id, claimed.fence, JobStatus.SUCCEEDED, summary=found)
+    found = {"about": {"n_features": 3}, "n_bytes": 9}
+    store.jobs.finish(job.id, claimed.fence, JobStatus.SUCCEEDED, summary=found, location="/x")
     dataset = store.datasets.get(dataset.id, "ann")
+    assert dataset.location == "/x"
+    assert not any("/x" in event.data for event in store.events.read(job.id, 0, 100))
     assert (dataset.status, dataset.about, dataset.n_bytes) == ("READY", {"n_features": 3}, 9)
     assert store.uploads.bytes_kept("ann") == 9
 
@@ -286,3 +289,18 @@ def test_a_webhook_is_due_once_until_it_is_taken(store):
     store.deliveries.note(job.id, "delivered", pause=0)
     assert store.deliveries.take(LONG) is None
     assert store.deliveries.outcome(job.id) == ("delivered", 2)
+
+
+def test_paths_that_earlier_versions_stored_are_not_told(store):
+    """Version 0.1 put the place of the store into the summary of an ingest."""
+    hook = {"url": "https://example.org", "secret": "0123456789abcdef"}
+    request = replace(wanted(), kind=JobKind.INGEST, spec={"source": {}}, webhook=hook)
+    job, _, _ = store.datasets.submit_ingest(request, LIMITS)
+    claimed = store.jobs.claim("a", LONG)
+    found = {"location": "/srv/1.zarr", "about": {"n_features": 3}, "n_bytes": 9}
+    store.jobs.finish(job.id, claimed.fence, JobStatus.SUCCEEDED, summary=found, location="/x")
+    told = [event.data for event in store.events.read(job.id, 0, 100)]
+    told.append(store.deliveries.take(LONG).body)
+    assert not any("/srv" in text for text in told)
+    for text in told[-2:]:
+        assert json.loads(text)["summary"] == {"about": {"n_features": 3}, "n_bytes": 9}

@@ -330,3 +330,24 @@ def test_health_and_figures(client, service):
     text = client.get("/metrics").text
     assert 'srs_jobs{status="SUCCEEDED"}' in text
     assert 'srs_requests_total{method="GET",route="/readyz",status="200"}' in text
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("jobs", '{"kind": "dance"}', "'kind' must be one of 'select', 'explain', 'ingest', not"),
+        ("jobs", "{}", "'kind' is missing."),
+        ("jobs", "nothing", "the body is not JSON ("),
+        ("datasets", '{"name": "x"}', "give either a store or a source"),
+        (
+            "datasets",
+            '{"name": "x", "source": {"files": 3}}',
+            "/source/files: must be a list, not 3.",
+        ),
+    ],
+)
+def test_wrong_bodies_are_answered_in_a_sentence(client, path, body, said):
+    headers = {"Content-Type": "application/json"}
+    answer = client.post(f"/v1/{path}", content=body, headers=headers)
+    assert answer.status_code in (400, 422)
+    assert answer.json()["detail"].startswith(said)

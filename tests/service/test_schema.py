@@ -41,10 +41,13 @@ GOOD = [
     (JobRequest, explain(analysis("mdi"), analysis("umfi", value="linear"))),
     (JobRequest, explain(analysis("context", value="sex"), analysis("mci", value=None))),
     (JobRequest, {**EXPLAIN, "features": {"names": ["x", 1], "job_id": None}}),
+    (JobRequest, {**EXPLAIN, "settings": {"subjects": "patient"}}),
+    (JobRequest, {**EXPLAIN, "settings": {"subjects": None, "analyses": [analysis("umfi")]}}),
     (JobRequest, {"kind": "ingest", "name": "x", "source": {"file": URL}}),
     (DatasetRequest, {"name": "x", "store": "wide.zarr"}),
     (DatasetRequest, {"name": "x", "store": None, "source": {"file": {"path": "X.npy"}}}),
     (DatasetRequest, {"name": "x", "source": {"file": URL, "target": {"column": "y"}}}),
+    (DatasetRequest, {"name": "x", "source": {"file": URL, "id_column": ""}}),
     (PlanRequest, {"dataset_id": DATASET_ID, "settings": {"memory": "1GB"}}),
 ]
 BAD = [
@@ -72,6 +75,8 @@ BAD = [
     (JobRequest, explain(analysis("umfi", value="cubic"))),
     (JobRequest, explain(analysis("mda"), analysis("mda"))),
     (JobRequest, explain(analysis("nothing"))),
+    (JobRequest, {**EXPLAIN, "settings": {"subjects": "x", "analyses": [analysis("network")]}}),
+    (JobRequest, {**EXPLAIN, "settings": {"subjects": ""}}),
     (JobRequest, {**EXPLAIN, "features": {}}),
     (JobRequest, {**EXPLAIN, "features": {"job_id": JOB_ID, "names": ["x"]}}),
     (DatasetRequest, {"name": "x"}),
@@ -79,6 +84,7 @@ BAD = [
     (DatasetRequest, {"name": "x", "source": {"file": {}}}),
     (DatasetRequest, {"name": "x", "source": {"file": {**URL, "path": "X.npy"}}}),
     (DatasetRequest, {"name": "x", "source": {"file": URL, "target": {}}}),
+    (DatasetRequest, {"name": "x", "source": {"file": URL, "id_column": "a\nb"}}),
     (PlanRequest, {"dataset_id": "x"}),
 ]
 

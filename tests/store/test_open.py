@@ -46,8 +46,14 @@ def test_empty_folder(tmp_path):
 
 def test_file_in_place_of_a_folder(tmp_path):
     (tmp_path / "s.zarr").write_text("no folder")
-    with pytest.raises(StoreError, match="is not a feature store"):
+    with pytest.raises(StoreError, match="is a file, not a feature store: make one of it with"):
         open_store(tmp_path / "s.zarr")
+
+
+@pytest.mark.parametrize("wrong", [3, None, np.eye(3)])
+def test_what_is_no_path(wrong):
+    with pytest.raises(StoreError, match="a feature store or its path is needed, not a"):
+        open_store(wrong)
 
 
 def test_foreign_zarr_group(tmp_path):

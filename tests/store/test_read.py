@@ -94,8 +94,10 @@ def test_find_ids():
     store = ingest(np.eye(4), names=["a", "b", "a", "c"])
     assert store.find_ids(["c", 1, "a", np.int64(3)]).tolist() == [3, 1, 0, 2, 3]
     assert store.find_ids([]).tolist() == []
-    with pytest.raises(InputError, match="no feature named 'd'"):
+    with pytest.raises(InputError, match="the store has no feature named 'd'\\."):
         store.find_ids(["d"])
+    with pytest.raises(InputError, match="no feature named 'aa'; did you mean 'a'"):
+        store.find_ids(["aa"])
     for unknown in (4, -1):
         with pytest.raises(InputError, match=rf"no feature {unknown}: ids are 0\.\.3"):
             store.find_ids([unknown])

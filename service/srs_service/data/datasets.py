@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from srs_service.data.addresses import pin
 from srs_service.data.layout import DataFolder
-from srs_service.data.uploads import check_name
+from srs_service.data.uploads import check_name, check_together
 from srs_service.database import JobStore
 from srs_service.database.datasets import Dataset
 from srs_service.errors import Conflict, OutOfReach
@@ -63,8 +63,14 @@ class DatasetRegistry:
 
     def check_source(self, source: SourceRequest, owner: str) -> None:
         """Refuse files that are not there or may not be read."""
-        for file in self._find_files(source.model_dump(), owner)["source"]:
+        files = self._find_files(source.model_dump(), owner)["source"]
+        for file in files:
             check_name(file["name"])
+        alone = files[0] if len(files) == 1 else None
+        if alone is not None and source.file is not None and source.file.path is not None:
+            check_together([Path(alone["path"])], beside=True)
+        else:
+            check_together([Path(file["name"]) for file in files], beside=False)
 
     def ingest_order(self, job: Job) -> dict[str, Any]:
         """What the child of an ingest needs to know."""

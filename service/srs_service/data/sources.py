@@ -20,7 +20,7 @@ from typing import Any
 from srs import find_format
 from srs_service.data.fetching import fetch
 from srs_service.data.store_checks import check_folder, is_zarr
-from srs_service.data.uploads import ARCHIVE, FILENAME
+from srs_service.data.uploads import ARCHIVE, FILENAME, check_together
 from srs_service.errors import Invalid, TooLarge
 
 PART_BYTES = 1 << 20
@@ -164,6 +164,7 @@ def _find_source(folder: Path) -> Path:
         files = sorted(entry for entry in folder.iterdir() if entry.is_file())
         folders = sorted(entry for entry in folder.iterdir() if entry.is_dir())
         mains = [file for file in files if _has_companions(file)]
+        check_together(files, beside=False)
         if len(mains) == 1:
             return mains[0]
         if len(files) == 1 and not folders and find_format(files[0]) is not None:

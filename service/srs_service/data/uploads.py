@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
@@ -38,6 +39,21 @@ def check_name(filename: str) -> None:
     found = find_format(filename)
     if found is not None and not found.safe:
         raise Invalid(f"{found.title} files are not read here: their reader is not declared safe.")
+
+
+def check_together(paths: Sequence[Path], *, beside: bool) -> None:
+    """Invalid if a file is not there that belongs to one of these.
+
+    beside  whether files next to these are there, too
+    """
+    for path in paths:
+        found = find_format(path)
+        if found is None:
+            continue
+        missing = found.say_missing(path, lambda file: file in paths or (beside and file.is_file()))
+        if missing:
+            how = "put them into one folder" if beside else "give them as `files`, or in one .zip"
+            raise Invalid(f"{missing}: {how}.")
 
 
 async def receive_upload(

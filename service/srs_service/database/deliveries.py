@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from srs_service.database.connection import Database
+from srs_service.database.events import without_location
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,11 @@ class Deliveries:
         assert found is not None
         webhook: dict[str, Any] = json.loads(found["webhook"])
         return Delivery(
-            row["job_id"], webhook["url"], webhook["secret"], row["body"], row["n_tries"]
+            job_id=row["job_id"],
+            url=webhook["url"],
+            secret=webhook["secret"],
+            body=without_location(row["body"]),
+            n_tries=row["n_tries"],
         )
 
     def note(self, job_id: str, outcome: str | None, pause: float) -> None:

@@ -130,12 +130,10 @@ class DatasetSummary(TypedDict):
 class IngestSummary(TypedDict):
     """Numbers of an ingest, as they are stored and sent in events.
 
-    location  where the service keeps the feature store
-    about     what it holds
-    n_bytes   bytes that the service keeps for it
+    about    what the feature store holds
+    n_bytes  bytes that the service keeps for it
     """
 
-    location: str
     about: DatasetSummary
     n_bytes: int
 

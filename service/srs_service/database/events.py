@@ -43,6 +43,20 @@ def add_event(change: Transaction, job: Job, kind: str, data: Mapping[str, Any])
     return int(row["last_event"])
 
 
+def without_location(data: str) -> str:
+    """A document that was stored, without the path of a store: version 0.1 told it.
+
+    >>> without_location('{"summary": {"location": "/srv/1.zarr", "n_bytes": 9}}')
+    '{"summary": {"n_bytes": 9}}'
+    """
+    if '"location"' not in data:
+        return data
+    document = json.loads(data)
+    if isinstance(document.get("summary"), dict):
+        document["summary"].pop("location", None)
+    return json.dumps(document)
+
+
 class Events:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -57,4 +71,4 @@ class Events:
                 after=after,
                 limit=limit,
             )
-        return [Event(row["number"], row["kind"], row["data"]) for row in rows]
+        return [Event(row["number"], row["kind"], without_location(row["data"])) for row in rows]

@@ -95,11 +95,10 @@ def _settle_dataset(change: Transaction, job: Job) -> None:
     if job.status == JobStatus.SUCCEEDED:
         assert job.summary is not None
         change.run(
-            "UPDATE datasets SET status = 'READY', about = :about, location = :location, "
-            "n_bytes = :n_bytes, error = NULL WHERE id = :id",
+            "UPDATE datasets SET status = 'READY', about = :about, n_bytes = :n_bytes, "
+            "error = NULL WHERE id = :id",
             id=job.dataset_id,
             about=json.dumps(job.summary["about"]),
-            location=job.summary["location"],
             n_bytes=job.summary["n_bytes"],
         )
         return

@@ -223,8 +223,12 @@ class Jobs:
         *,
         summary: Summary | None = None,
         error: ErrorDocument | None = None,
+        location: str | None = None,
     ) -> Job:
-        """End an attempt: SUCCEEDED, FAILED, CANCELLED, or QUEUED to be taken up again."""
+        """End an attempt: SUCCEEDED, FAILED, CANCELLED, or QUEUED to be taken up again.
+
+        location  where the store is that an ingest wrote; events and webhooks do not tell it
+        """
         with self._database.transaction() as change:
             job = held_job(change, job_id, fence)
             if status == JobStatus.QUEUED and job.status == JobStatus.CANCELLING:
@@ -238,6 +242,12 @@ class Jobs:
                 summary=dump(summary),
                 result_fence=fence if done else None,
             )
+            if done and job.kind == JobKind.INGEST:
+                change.run(
+                    "UPDATE datasets SET location = :location WHERE id = :id",
+                    id=job.dataset_id,
+                    location=location,
+                )
             return change_status(change, job, status)
 
     def release(self, job_id: str, fence: int) -> Job:

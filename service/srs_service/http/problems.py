@@ -42,6 +42,11 @@ SENTENCES = {
     "missing": "is missing.",
     "extra_forbidden": "there is no such field.",
     "model_attributes_type": "must be an object, not {given}.",
+    "list_type": "must be a list, not {given}.",
+    "dict_type": "must be an object, not {given}.",
+    "union_tag_invalid": "{discriminator} must be one of {expected_tags}, not {tag!r}.",
+    "union_tag_not_found": "{discriminator} is missing.",
+    "json_invalid": "the body is not JSON ({error}).",
 }
 
 # Of texts that have a form, by field.
@@ -110,7 +115,7 @@ def _validation_error(request: Request, error: RequestValidationError) -> Respon
         for entry in error.errors()[:MAX_ERRORS]
     ]
     malformed = any(entry["type"] == "json_invalid" for entry in error.errors())
-    first = f"{found[0]['pointer']}: {found[0]['detail']}" if found else "see the documentation."
+    first = _where(found[0]["pointer"]) + found[0]["detail"] if found else "see the documentation."
     return make_problem(
         400 if malformed else 422,
         "malformed" if malformed else "invalid",
@@ -119,6 +124,11 @@ def _validation_error(request: Request, error: RequestValidationError) -> Respon
         request_id_of(request),
         errors=found,
     )
+
+
+def _where(pointer: str) -> str:
+    """What a sentence starts with; nothing if it is about the whole body."""
+    return "" if pointer == "/" else f"{pointer}: "
 
 
 def _sentence(entry: Mapping[str, Any]) -> str:

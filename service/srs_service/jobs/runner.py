@@ -258,7 +258,16 @@ class Runner:
     def _write_end(self, job: Job, outcome: Mapping[str, Any]) -> None:
         jobs, event = self._store.jobs, outcome["event"]
         if event == "done":
-            jobs.finish(job.id, job.fence, JobStatus.SUCCEEDED, summary=outcome["found"])
+            written = None
+            if job.kind == JobKind.INGEST:
+                written = str(self._folder.written_store(job.dataset_id, job.fence))
+            jobs.finish(
+                job.id,
+                job.fence,
+                JobStatus.SUCCEEDED,
+                summary=outcome["found"],
+                location=written,
+            )
             self._folder.drop_earlier_attempts(job.id, job.fence)
         elif event == "failed":
             jobs.finish(job.id, job.fence, JobStatus.FAILED, error=outcome["error"])

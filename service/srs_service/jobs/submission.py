@@ -149,10 +149,15 @@ class Submitter:
     def _check_explain(self, owner: str, request: ExplainRequest) -> None:
         dataset = self._store.datasets.get(request.dataset_id, owner)
         self._registry.locate(dataset)
+        _check_columns(dataset, request)
         if request.features.job_id is not None:
             selection = self._store.jobs.get(request.features.job_id, owner)
             if selection.kind != JobKind.SELECT or selection.status != JobStatus.SUCCEEDED:
                 raise Invalid("features.job_id must name a selection that succeeded.")
+            if (selection.summary or {}).get("n_relevant") == 0:
+                raise Invalid(
+                    "the selection found no relevant feature: name features to explain instead."
+                )
 
     def _submit_ingest(self, wanted: Submission, request: IngestRequest) -> tuple[Job, bool]:
         self._check_memory(request.source.memory)
@@ -169,6 +174,16 @@ class Submitter:
             "scheduler": self._settings.scheduler,
             "limits": self._registry.limits(),
         }
+
+
+def _check_columns(dataset: Dataset, request: ExplainRequest) -> None:
+    """Refuse a target or subjects that the dataset does not have."""
+    known = [target["name"] for target in (dataset.about or {}).get("targets", ())]
+    for name in ("target", "subjects"):
+        column = getattr(request.settings, name)
+        if column is not None and column not in known:
+            there = ", ".join(known) or "none"
+            raise Invalid(f"{name}: the dataset has no column {column!r}; it has {there}.")
 
 
 def _submission(

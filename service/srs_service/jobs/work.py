@@ -21,6 +21,7 @@ from srs_service.data.ingest import prepare_ingest
 from srs_service.data.layout import has_checkpoint
 from srs_service.data.store_checks import check_zarr
 from srs_service.data.tables import read_table
+from srs_service.data.wording import name_options
 from srs_service.database.documents import (
     DatasetSummary,
     ErrorDocument,
@@ -155,6 +156,7 @@ def run_explain(order: Order, reporter: Reporter) -> ExplainSummary:
         settings["seed"],
         n_trees=settings["n_trees"],
         threads=order["threads"],
+        subjects=settings.get("subjects"),  # jobs of version 0.1 have none
         on_progress=on_progress,
     )
     why.save(order["folder"])
@@ -194,11 +196,7 @@ def run_ingest(order: Order, reporter: Reporter) -> IngestSummary:
     if store.n_features > order["limits"]["max_features"]:
         raise Invalid(f"the source has {store.n_features} features, more than are allowed.")
     files = (f for f in location.rglob("*") if f.is_file())
-    return {
-        "location": str(location),
-        "about": describe(store),
-        "n_bytes": sum(file.stat().st_size for file in files),
-    }
+    return {"about": describe(store), "n_bytes": sum(file.stat().st_size for file in files)}
 
 
 def _bound_memory(n_bytes: int) -> None:
@@ -250,7 +248,7 @@ def describe(store: srs.FeatureStore) -> DatasetSummary:
         "kinds": about["kinds"],
         "any_missing": about["any_missing"],
         "fingerprint": about["fingerprint"],
-        "notices": about["notices"],
+        "notices": [name_options(notice) for notice in about["notices"]],
         "targets": targets,
     }
 
@@ -322,7 +320,7 @@ def explain_error(error: Exception, order: Order) -> ErrorDocument:
 
 
 def hide_paths(text: str, order: Order) -> str:
-    """The text with names in the place of the server's paths."""
+    """The text with names in the place of the server's paths and of the shell's options."""
     hidden = {
         str(order.get("location") or ""): "the dataset",
         str(order.get("folder") or ""): "the job",
@@ -333,4 +331,4 @@ def hide_paths(text: str, order: Order) -> str:
             hidden |= {str(path): what, str(path.with_suffix("")): what}  # and what is beside it
     for known, shown in sorted(hidden.items(), key=lambda entry: -len(entry[0])):
         text = text.replace(known, shown) if known else text
-    return text
+    return name_options(text)

@@ -1,6 +1,7 @@
 // Fields for the value and the options of an analysis, made from what /v1/analyses says of them.
 
 import { field, h, options, sentence } from "./dom.js";
+import { number } from "./text.js";
 
 // All of one analysis; there to see while it is chosen. A field that is left empty is not sent.
 export class AnalysisFields {
@@ -34,7 +35,7 @@ class OptionField {
     this.option = option;
     this.name = option.name;
     this.control = makeControl(analysis, option);
-    this.node = field(`${sentence(option.name)} of ${analysis}`, this.control, hint(option));
+    this.node = field(`${option.label} of ${analysis}`, this.control, hint(option));
   }
 
   // The value as JSON has it; undefined where the field is empty.
@@ -69,8 +70,8 @@ function hint({ help, type, default: usual, low, high, none, required }) {
   const told = [`${sentence(help)}.`];
   if (type === "names") told.push("Names, separated by commas.");
   if (type === "column") told.push("E.g. sex.");
-  if (low !== null && high !== null) told.push(`${low} to ${high}.`);
+  if (low !== null && high !== null) told.push(`${number(low)} to ${number(high)}.`);
   if (none) told.push(`None: ${none}.`);
-  if (!required) told.push(`Default: ${usual === null ? "none" : usual}.`);
+  if (!required) told.push(`Default: ${usual === null ? "none" : typeof usual === "number" ? number(usual) : usual}.`);
   return told.join(" ");
 }

@@ -2,7 +2,7 @@
 
 import { AnalysisFields } from "./analysis-options.js";
 import { datasetsById, get, newKey, post } from "./api.js";
-import { choice, field, h, name, problem, say } from "./dom.js";
+import { choice, field, h, name, options, problem, say } from "./dom.js";
 import { count, jobTitle } from "./text.js";
 import { WebhookFields } from "./webhook.js";
 
@@ -14,6 +14,11 @@ export async function explainView(_parts, params) {
   const fields = new Map(items.map((described) => [described.analysis, new AnalysisFields(described)]));
   const webhook = new WebhookFields();
   const trees = h("input", { type: "number", name: "n_trees", value: "1000", min: "1", max: "100000", required: true });
+  const known = (datasets.get(job.dataset_id)?.targets ?? []).map((one) => one.name);
+  const columns = known.filter((one) => one !== (job.settings.target ?? known[0]));
+  const subjects = options(h("select", { name: "subjects" }),
+    [["", "Each sample is a subject of its own"], ...columns.map((one) => [one, one])], job.settings.subjects ?? "");
+  const shared = items.filter((one) => one.forest).map((one) => one.analysis);
   const seed = h("input", { type: "number", name: "seed", value: "0", min: "0", required: true });
   const label = h("input", { name: "name", maxlength: 200, autocomplete: "off" });
   const said = h("div");
@@ -23,7 +28,8 @@ export async function explainView(_parts, params) {
     h("div", { class: "fields" }, items.map(({ analysis, question, usual }) =>
       choice("checkbox", "analysis", analysis, analysis, question, usual)))),
   [...fields.values()].map(({ node }) => node),
-  h("div", { class: "fields" }, field("Trees", trees), field("Seed", seed)),
+  h("div", { class: "fields" }, field("Trees of the forest", trees, `Shared by ${shared.join(", ")}.`), field("Seed", seed)),
+  columns.length > 0 && field("Subjects", subjects, "Column of samples that belong together, e.g. those of one person."),
   field("Name of the job (optional)", label),
   h("details", {}, h("summary", {}, "Notify another server"), webhook.node), said,
   h("div", { class: "actions" }, button, h("a", { class: "button", href: `#/jobs/${job.id}` }, "Back")));
@@ -43,7 +49,7 @@ export async function explainView(_parts, params) {
       const made = await post("/v1/jobs", {
         kind: "explain", dataset_id: job.dataset_id, features: { job_id: job.id }, name: label.value.trim() || null,
         webhook: webhook.read(), settings: { analyses, n_trees: Number(trees.value), seed: Number(seed.value),
-          target: job.settings.target },
+          target: job.settings.target, subjects: subjects.value || null },
       }, { "Idempotency-Key": key });
       say("The job was accepted.");
       location.hash = `#/jobs/${made.id}`;

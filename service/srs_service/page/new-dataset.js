@@ -90,6 +90,7 @@ function uploadPart(formats, targets) {
     suggest: () => file.files[0]?.name ?? "",
     read: async (said) => {
       if (!file.files.length) throw new Error("Choose a file.");
+      checkTogether(formats, [...file.files].map((one) => one.name));
       const target = targetFile.files.length
         ? { file: { upload_id: await sendFile(targetFile.files[0], said) } }
         : column.value.trim() ? { column: column.value.trim() } : null;
@@ -98,6 +99,19 @@ function uploadPart(formats, targets) {
       return { source: { ...together(sent), target, ...(await how.read(said)) } };
     },
   };
+}
+
+// A large file must not travel before it is known that its companions are missing.
+function checkTogether(formats, names) {
+  const there = new Set(names.map((one) => one.toLowerCase()));
+  for (const one of names) {
+    const format = formats.of(one);
+    if (!format?.companions.length) continue;
+    const bare = one.slice(0, one.lastIndexOf("."));
+    const needed = [format.suffixes[0], ...format.companions].map((suffix) => bare + suffix);
+    const missing = needed.filter((file) => !there.has(file.toLowerCase()));
+    if (missing.length) throw new Error(`Also choose ${missing.join(", ")}: ${needed.join(", ")} belong together.`);
+  }
 }
 
 const together = (files) => (files.length === 1 ? { file: files[0] } : { files });

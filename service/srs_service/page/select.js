@@ -53,7 +53,7 @@ class Form {
   }
 
   build() {
-    const form = h("form", { class: "panel", on: {
+    const form = h("form", { class: "two", on: {
       submit: (event) => this.submit(event),
       input: (event) => {
         if (event.target === this.dataset) this.showDataset();
@@ -61,25 +61,26 @@ class Form {
         if (!this.costless.has(event.target)) this.planSoon(PLAN_AFTER);
       },
     } },
-    this.datasetField,
-    field("Target", this.target, "What the features should explain."),
-    h("div", { class: "fields" },
-      field("False discovery rate", this.fdr, "Share of the list that may be false: 0.1 is 10 %."),
-      field("Memory", this.memory, "Memory limit of the job, e.g. 512MB or 2GB.")),
-    field("Name of the job (optional)", this.label),
-    h("details", {}, h("summary", {}, "More settings"),
+    h("div", { class: "panel" }, this.datasetField,
+      field("Target", this.target, "What the features should explain."),
       h("div", { class: "fields" },
-        field("Seed", this.seed, "The same seed gives the same result."),
-        field("Held-out share", this.holdout, "Share of samples that are predicted at the end: 0 to 0.9."),
-        field("Maximum seconds", this.maxSeconds, "Empty: until the list no longer changes."),
-        field("Maximum trees", this.maxTrees, "Empty: no limit.")),
-      field("Pinned features", this.pinned, "Covariates to take into account, separated by commas."),
-      this.webhook.node),
-    this.others.node,
-    this.said, h("div", { class: "actions" }, this.start, h("a", { class: "button", href: "#/jobs" }, "Back")));
+        field("False discovery rate", this.fdr, "Share of the list that may be false: 0.1 is 10 %."),
+        field("Memory", this.memory, "Memory limit of the job, e.g. 512MB or 2GB.")),
+      field("Name of the job (optional)", this.label),
+      h("details", {}, h("summary", {}, "More settings"),
+        h("div", { class: "fields" },
+          field("Seed", this.seed, "The same seed gives the same result."),
+          field("Held-out share", this.holdout, "Share of samples that are predicted at the end: 0 to 0.9."),
+          field("Maximum seconds", this.maxSeconds, "Empty: until the list no longer changes."),
+          field("Maximum trees", this.maxTrees, "Empty: no limit.")),
+        field("Pinned features", this.pinned, "Covariates to take into account, separated by commas."),
+        this.webhook.node)),
+    h("section", { class: "panel sticky", "aria-labelledby": "plan-title" },
+      h("h2", { id: "plan-title" }, "Plan"), this.plan),
+    h("div", { class: "panel wide" }, this.others.node, this.said,
+      h("div", { class: "actions" }, this.start, h("a", { class: "button", href: "#/jobs" }, "Back"))));
     this.form = form;
-    return h("div", { class: "two" }, form, h("section", { class: "panel sticky", "aria-labelledby": "plan-title" },
-      h("h2", { id: "plan-title" }, "Plan"), this.plan));
+    return form;
   }
 
   showDataset() {

@@ -14,11 +14,11 @@ export class SettingFields {
   constructor(schema, shown) {
     const entries = Object.entries(schema).filter(([name]) => !shown.has(name));
     this.fields = entries.map(([name, about]) => new SettingField(name, about));
-    const groups = new Map();
-    for (const one of this.fields) groups.set(one.group, [...(groups.get(one.group) ?? []), one.node]);
+    const groups = new Map(Object.values(schema).map((about) => [about["x-group"], []]));
+    for (const one of this.fields) groups.get(one.group).push(one.node);
     this.node = h("details", {}, h("summary", {}, "All settings"),
-      ...[...groups].map(([title, nodes]) =>
-        h("fieldset", {}, h("legend", {}, title), h("div", { class: "fields" }, nodes))));
+      ...[...groups].filter(([, nodes]) => nodes.length).map(([title, nodes]) =>
+        h("fieldset", {}, h("legend", {}, title), h("div", { class: "fields dense" }, nodes))));
   }
 
   // What was changed; the service knows the defaults.
@@ -33,9 +33,7 @@ class SettingField {
     this.group = about["x-group"];
     this.kind = (about.anyOf ?? [about]).find((kind) => kind.type !== "null");
     this.default = about.default ?? null;
-    const words = name.replaceAll("_", " ");
-    const letter = about["x-symbol"] ? ` (${about["x-symbol"]})` : "";
-    const label = words.charAt(0).toUpperCase() + words.slice(1) + letter;
+    const label = about.title + (about["x-symbol"] ? ` (${about["x-symbol"]})` : "");
     const hint = about.description.replace(/ null: /, " Empty: ");
     if (this.kind.type === "boolean") {
       this.node = choice("checkbox", name, "true", label, hint, this.default);

@@ -1,7 +1,7 @@
 // How data are read: the options of a source, of which each format shows those that it uses.
 
 import { get } from "./api.js";
-import { field, h, options } from "./dom.js";
+import { choice, field, h, options } from "./dom.js";
 
 const ARCHIVE = ".zip";
 
@@ -28,11 +28,17 @@ function longest(formats, name) {
   return best;
 }
 
+// What this form calls the options of a source.
+const LABELS = { orientation: "Shape", dataset: "Which array", mask: "Mask", table: "Table of the samples",
+  target: "Target", id_column: "Column of the sample ids" };
+const option = (name) => (Object.hasOwn(LABELS, name) ? h("em", {}, LABELS[name]) : h("code", {}, name));
+const worded = (help) => help.split("`").map((part, i) => (i % 2 ? option(part) : part));
+
 // All formats in a list that is folded away.
 export const formatList = (formats) => h("details", {}, h("summary", {}, "Formats"),
   h("dl", { class: "facts small" }, formats.items.flatMap((format) => [
     h("dt", {}, format.title), h("dd", {}, [...format.suffixes, ...format.companions].join(" "),
-      format.kinds.includes("folder") ? " (also a folder, as several files or .zip)" : "", `: ${format.help}`)])));
+      format.kinds.includes("folder") ? " (also a folder, as several files or .zip)" : "", ": ", worded(format.help))])));
 
 const text = (name, props = {}) => h("input", { name, maxlength: 2000, autocomplete: "off", ...props });
 const listed = (input) => input.value.split(",").map((part) => part.trim()).filter(Boolean);
@@ -50,21 +56,25 @@ export class SourceFields {
     this.covariates = text("covariates");
     this.columns = text("sample-columns");
     this.ids = text("id-column", { maxlength: 200 });
+    const without = choice("checkbox", "no-ids", "true", "No column holds sample ids",
+      "A column that is called like one, e.g. sample_id, is then a feature.");
+    this.noIds = without.querySelector("input");
+    this.noIds.addEventListener("change", () => { this.ids.disabled = this.noIds.checked; });
     this.categorical = text("categorical");
     this.used = {
-      orientation: field("Shape", this.orientation),
-      dataset: field("Which array", this.dataset, "If there are several, e.g. layers/counts."),
-      mask: field("Mask", this.mask, "Image; its voxels other than 0 are the features."),
+      orientation: field(LABELS.orientation, this.orientation),
+      dataset: field(LABELS.dataset, this.dataset, "If there are several, e.g. layers/counts."),
+      mask: field(LABELS.mask, this.mask, "Image; its voxels other than 0 are the features."),
     };
     this.node = h("div", {},
       h("div", { class: "fields" }, this.used.orientation, field("The target is", this.kind)),
       h("div", { class: "fields" }, this.used.dataset, this.used.mask),
       h("details", {}, h("summary", {}, "More about the samples"),
         h("div", { class: "fields" },
-          field("Table of the samples", this.table, "Joined by sample id; the target may be in it."),
+          field(LABELS.table, this.table, "Joined by sample id; the target may be in it."),
           field("Covariates", this.covariates, "Columns of the table that become features, e.g. age, sex."),
           field("Sample columns to keep", this.columns, "Columns, e.g. site, patient."),
-          field("Column of the sample ids", this.ids, "Empty: found by its name."),
+          field(LABELS.id_column, this.ids, "Empty: found by its name, e.g. sample_id."), without,
           field("Categories", this.categorical, "Numeric features to read as categories."))));
     this.show(null);
   }
@@ -87,7 +97,7 @@ export class SourceFields {
       table: await file(this.table),
       covariates: listed(this.covariates),
       sample_columns: listed(this.columns),
-      id_column: this.ids.value.trim() || null,
+      id_column: this.noIds.checked ? "" : this.ids.value.trim() || null,
       categorical: listed(this.categorical),
     };
     return source;

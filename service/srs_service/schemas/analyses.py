@@ -173,6 +173,7 @@ class OptionAbout(Response):
     """An option of an analysis."""
 
     name: str
+    label: str = Field(description="what forms call it")
     type: Literal["int", "float", "bool", "str", "names", "column"] = Field(
         description="names: a list of names or ids of features; column: a feature or target"
     )
@@ -187,7 +188,8 @@ class OptionAbout(Response):
     @classmethod
     def of(cls, option: Option) -> Self:
         told = {name: getattr(option, name) for name in cls.model_fields}
-        return cls.model_validate({**told, "choices": list(option.choices)})
+        told |= {"label": option.title, "choices": list(option.choices)}
+        return cls.model_validate(told)
 
 
 class AnalysisAbout(Response):
@@ -201,6 +203,9 @@ class AnalysisAbout(Response):
     required: bool = Field(description="whether a value must be given")
     usual: bool = Field(description="whether it is run by default")
     forest: bool = Field(description="whether it uses the forest of `n_trees` of the explanation")
+    whole_subjects: bool = Field(
+        description="whether it can keep samples of a subject together: setting `subjects`"
+    )
     options: list[OptionAbout]
 
     @classmethod
@@ -215,6 +220,7 @@ class AnalysisAbout(Response):
             required=value is not None and value.required,
             usual=kind.usual,
             forest=kind.forest,
+            whole_subjects=kind.whole_subjects,
             options=[OptionAbout.of(option) for option in kind.options],
         )
 

@@ -12,6 +12,7 @@ from srs_service.schemas.fields import (
     Address,
     Identifier,
     Label,
+    LabelOrEmpty,
     Location,
     Memory,
     Request,
@@ -76,10 +77,10 @@ class SourceRequest(Request):
         None, description="kind of the target; by default decided by its values"
     )
     categorical: list[Label] = Field([], max_length=10_000, description="columns of categories")
-    id_column: Label | None = Field(
+    id_column: LabelOrEmpty | None = Field(
         None,
-        description="column of the source or table that holds the sample ids; by default found by "
-        "its name",
+        description="column of the source or table that holds the sample ids; null: found by its "
+        'name, e.g. sample_id; "": none, only names of rows',
     )
     dataset: Label | None = Field(
         None, description="which array of a source with several, e.g. layers/counts"

@@ -48,13 +48,18 @@ def _no_control_characters(text: str) -> str:
     return text
 
 
-def _text(max_length: int, pattern: str) -> Any:
+def _text(max_length: int, pattern: str, min_length: int = 1) -> Any:
     """A text; `pattern` is what the document tells, refused with a sentence of our own."""
-    return Field(min_length=1, max_length=max_length, json_schema_extra={"pattern": pattern})
+    return Field(
+        min_length=min_length, max_length=max_length, json_schema_extra={"pattern": pattern}
+    )
 
 
 _PLAIN = rf"^[^{CONTROL_CHARACTERS}]+$"
 Label = Annotated[str, _text(200, _PLAIN), AfterValidator(_no_control_characters)]
+LabelOrEmpty = Annotated[
+    str, _text(200, rf"^[^{CONTROL_CHARACTERS}]*$", 0), AfterValidator(_no_control_characters)
+]
 Location = Annotated[str, _text(2000, _PLAIN), AfterValidator(_no_control_characters)]
 # What else is refused of an address, and why, says `srs_service.data.addresses`.
 Address = Annotated[

@@ -15,7 +15,9 @@ class FormatAbout(Response):
 
     name: str
     title: str = Field(description="for people")
-    help: str = Field(description="what a sample and a feature are, and which options apply")
+    help: str = Field(
+        description="what a sample and a feature are, and which options apply; these in backticks"
+    )
     suffixes: list[str] = Field(description="how names of its files end")
     companions: list[str] = Field(description="suffixes of the files that must be sent with it")
     kinds: list[Literal["file", "folder"]] = Field(

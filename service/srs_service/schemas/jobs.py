@@ -52,8 +52,19 @@ class FeaturesFrom(Request):
         return self
 
 
+# Analyses that samples of subjects may be given to, and the document of this rule.
+OF_SUBJECTS = [name for name, kind in ANALYSES.items() if kind.whole_subjects]
+KEEP_SUBJECTS: dict[str, Any] = {
+    "properties": {"analyses": {"items": {"properties": {"analysis": {"enum": OF_SUBJECTS}}}}}
+}
+
+
 class ExplainSettings(Request):
     """Settings of an explanation, as in `srs.explain`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"properties": {"subjects": {"type": "null"}}}, KEEP_SUBJECTS]}
+    )
 
     analyses: list[AnalysisRequest] = Field(
         [AnalysisRequest(analysis=name) for name, kind in ANALYSES.items() if kind.usual],
@@ -64,12 +75,21 @@ class ExplainSettings(Request):
     target: Label | None = None
     seed: Seed = 0
     n_trees: Annotated[int, Field(ge=1, le=100_000), WHOLE] = 1000
+    subjects: Label | None = Field(
+        None,
+        description="column of the dataset: samples that belong together are in or out of the bag "
+        "of a tree together, and are permuted as wholes; only for analyses with `whole_subjects`, "
+        "see /v1/analyses",
+    )
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
         names = [request.analysis for request in self.analyses]
         if len(set(names)) < len(names):
             raise ValueError("an analysis may be given only once")
+        apart = [name for name in names if name not in OF_SUBJECTS]
+        if self.subjects is not None and apart:
+            raise ValueError(f"the analysis {apart[0]} does not keep samples of a subject together")
         return self
 
 

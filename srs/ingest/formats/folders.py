@@ -1,15 +1,44 @@
 """What a folder is, by what it holds: asked before anything that reads data is imported.
 
-The client of the service asks too, where nothing that reads data is installed. So these functions
-stand here, and not beside the readers.
+A format says in its descriptor by which signs its folders are known. The client of the service asks
+too, where nothing that reads data is installed.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 METADATA = ("zarr.json", ".zarray", ".zgroup")  # one of them is in every zarr folder
-IMAGES = (".nii", ".nii.gz")
+
+
+@dataclass(frozen=True)
+class FolderSigns:
+    """By what a folder of a format is known. All that is said must be true of it.
+
+    zarr    whether it is a zarr folder; None: either
+    all_of  names that are in it: "obs/" is a folder, "*.csv" a file anywhere below, in small
+            letters, and other names are files
+    one_of  names of which at least one is in it
+    """
+
+    zarr: bool | None = None
+    all_of: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(names, tuple) for names in (self.all_of, self.one_of)):
+            raise ValueError('the signs of a folder are tuples of names, e.g. ("obs/", "var/")')
+        if self.zarr is None and not (self.all_of or self.one_of):
+            raise ValueError("a folder needs a sign by which it is known")
+
+    def are_in(self, folder: Path) -> bool:
+        """Whether a folder has them."""
+        if self.zarr is not None and is_zarr(folder) != self.zarr:
+            return False
+        if not all(_has(folder, name) for name in self.all_of):
+            return False
+        return not self.one_of or any(_has(folder, name) for name in self.one_of)
 
 
 def is_zarr(folder: Path) -> bool:
@@ -17,22 +46,7 @@ def is_zarr(folder: Path) -> bool:
     return folder.suffix.lower() == ".zarr" or any((folder / n).is_file() for n in METADATA)
 
 
-def is_anndata(folder: Path) -> bool:
-    return is_zarr(folder) and (folder / "obs").is_dir() and (folder / "var").is_dir()
-
-
-def is_vcf_zarr(folder: Path) -> bool:
-    inside = ("call_genotype", "variant_position")
-    return is_zarr(folder) and any((folder / name).is_dir() for name in inside)
-
-
-def holds_images(folder: Path) -> bool:
-    return not is_zarr(folder) and _holds(folder, IMAGES)
-
-
-def holds_parquet(folder: Path) -> bool:
-    return _holds(folder, (".parquet",))
-
-
-def _holds(folder: Path, ends: tuple[str, ...]) -> bool:
-    return any(path.name.lower().endswith(ends) for path in folder.rglob("*"))
+def _has(folder: Path, name: str) -> bool:
+    if name.startswith("*"):
+        return any(path.name.lower().endswith(name[1:]) for path in folder.rglob("*"))
+    return (folder / name).is_dir() if name.endswith("/") else (folder / name).is_file()

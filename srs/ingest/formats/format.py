@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from srs.errors import SourceError
+from srs.ingest.formats.folders import FolderSigns
 
 if TYPE_CHECKING:
     from srs.ingest.block import Source, Wanted
@@ -36,12 +37,15 @@ class Format:
 
     name        what it is called in lists; no other format has it
     title       for people, e.g. "PLINK 1"
-    help        one line: what a sample and a feature are, what to say of it
+    help        one line: what a sample and a feature are, what to say of it; options by their names
+                in backticks, e.g. `dataset`, which the shell shows as --dataset
     open        (source, Wanted) -> Source; the source is a path, or an object in memory
     kinds       what it may be: FILE, FOLDER, OBJECT; some are a file or a folder
     suffixes    how names of its files end, in small letters, e.g. ".csv" and ".csv.gz"
-    fits        (folder or object) -> whether it is of this format; not asked of files. It is called
-                for sources of other formats too: it imports nothing that reads data
+    signs       by what its folders are known
+    fits        (folder or object) -> whether it is of this format, where signs and types do not
+                tell; not asked of files. It is called for sources of other formats too: it imports
+                nothing that reads data
     types       public names of the classes of its objects, e.g. "pandas.DataFrame"
     options     those of UNUSED that it uses; the others are refused
     companions  suffixes of the files that must stand beside a file, e.g. ".bim"
@@ -63,6 +67,7 @@ class Format:
     open: str | Callable[[Any, Wanted], Source]
     kinds: tuple[str, ...] = (FILE,)
     suffixes: tuple[str, ...] = ()
+    signs: FolderSigns | None = None
     fits: str | Callable[[Any], bool] | None = None
     types: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
@@ -72,6 +77,25 @@ class Format:
     check: str | Callable[[Path], None] | None = None
     reread: str | Callable[..., Any] | None = None
     missing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        listed = ("kinds", "suffixes", "types", "options", "companions", "missing")
+        for name in listed:
+            if not isinstance(getattr(self, name), tuple):
+                raise ValueError(f"{name} of the format {self.name!r} must be a tuple")
+        for suffix in (*self.suffixes, *self.companions):
+            if not suffix.startswith(".") or suffix != suffix.lower():
+                raise ValueError(
+                    f"the suffix {suffix!r} of the format {self.name!r} must start with a dot and "
+                    "be in small letters"
+                )
+        for name, known in (("kinds", (FILE, FOLDER, OBJECT)), ("options", tuple(UNUSED))):
+            wrong = [one for one in getattr(self, name) if one not in known]
+            if wrong:
+                raise ValueError(
+                    f"{name} of the format {self.name!r} cannot be {wrong[0]!r}; there are "
+                    f"{', '.join(known)}"
+                )
 
     @property
     def is_stored(self) -> bool:
@@ -91,6 +115,8 @@ class Format:
         mro = type(source).__mro__
         if any((one.__module__.split(".")[0], one.__qualname__) in known for one in mro):
             return True
+        if self.signs is not None and isinstance(source, Path) and self.signs.are_in(source):
+            return True
         return self.fits is not None and bool(resolve(self.fits)(source))
 
     def suffix_of(self, name: str) -> str:
@@ -107,6 +133,31 @@ class Format:
         if path.suffix.lower() not in self.companions:
             return path
         return path.with_suffix(self.suffixes[0])
+
+    def files_of(self, path: Path) -> tuple[Path, ...]:
+        """The file that is opened and its companions, where the user named one of them.
+
+        >>> plink = Format("p", "P", "", "", suffixes=(".bed",), companions=(".bim", ".fam"))
+        >>> [file.name for file in plink.files_of(Path("x.fam"))]
+        ['x.bed', 'x.bim', 'x.fam']
+        """
+        main = self.main_file(path)
+        return (main, *(main.with_suffix(suffix) for suffix in self.companions))
+
+    def say_missing(self, path: Path, is_there: Callable[[Path], bool]) -> str:
+        """What to say of the files of `files_of` that are not there; "" if all are.
+
+        >>> plink = Format("p", "P", "", "", suffixes=(".bed",), companions=(".bim", ".fam"))
+        >>> plink.say_missing(Path("x.bed"), lambda file: file.name != "x.fam")
+        'the file x.fam is missing: x.bed, x.bim, x.fam belong together'
+        """
+        files = self.files_of(path) if self.companions else ()
+        missing = [file.name for file in files if not is_there(file)]
+        if not missing:
+            return ""
+        what = f"file {missing[0]} is" if len(missing) == 1 else f"files {', '.join(missing)} are"
+        together = ", ".join(file.name for file in files)
+        return f"the {what} missing: {together} belong together"
 
     def refuse_unused(self, wanted: Wanted, where: str) -> None:
         """SourceError if the user gave an option that this format does not use."""
@@ -152,11 +203,16 @@ class Format:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        fields: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in document.items()
-        }
-        return cls(**fields)
+        fields = _tuples(document)
+        signs = fields.get("signs")
+        return cls(**{**fields, "signs": None if signs is None else FolderSigns(**_tuples(signs))})
+
+
+def _tuples(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What JSON has as lists, as tuples."""
+    return {
+        key: tuple(value) if isinstance(value, list) else value for key, value in document.items()
+    }
 
 
 def resolve(named: str | Callable[..., Any]) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,20 @@ def formats() -> tuple[Format, ...]:
     >>> [one.name for one in formats() if ".bed" in one.suffixes]
     ['plink']
     """
-    return with_plugins(GROUP, read_index())
+    return with_plugins(GROUP, read_index(), _without_taken)
+
+
+def _without_taken(one: Format, others: Sequence[Format]) -> tuple[Format, list[str]]:
+    """A format without the suffixes of formats before it, which are read as those."""
+    owners = {end: o.name for o in reversed(others) for end in (*o.suffixes, *o.companions)}
+    taken = [end for end in (*one.suffixes, *one.companions) if end in owners]
+    if not taken:
+        return one, []
+    left = tuple(end for end in one.suffixes if end not in owners)
+    said = f"{', '.join(taken)} of the format {one.name!r} is read as {owners[taken[0]]!r} already"
+    if one.companions or not left:
+        raise ValueError(said)
+    return replace(one, suffixes=left), [f"{said}, and is ignored."]
 
 
 def read_index() -> list[Format]:

@@ -69,10 +69,14 @@ def read_lines(path: Path, skip: int = 0) -> Iterator[tuple[int, str]]:
                     yield start, line
     except UnicodeDecodeError:
         raise SourceError(
-            f"{path} cannot be read after line {number}: it is not in UTF-8; save it as UTF-8."
+            f"{path} cannot be read{_after(number)}: it is not in UTF-8; save it as UTF-8."
         ) from None
     except (EOFError, OSError) as error:
-        raise SourceError(f"{path} cannot be read after line {number}: {error}.") from None
+        raise SourceError(f"{path} cannot be read{_after(number)}: {error}.") from None
+
+
+def _after(number: int) -> str:
+    return f" after line {number}" if number else ""
 
 
 def read_data(path: Path, layout: TextLayout) -> Iterator[tuple[int, str]]:

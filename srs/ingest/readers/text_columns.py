@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from srs.errors import SourceError
+from srs.errors import SourceError, near
 from srs.ingest.block import Wanted
 from srs.ingest.encode.recategorise import say_what_to_do
 from srs.ingest.readers.fields import MISSING_TEXTS, is_number
@@ -95,7 +95,9 @@ def assign_roles(path: Path, layout: TextLayout, wanted: Wanted, id_column: int 
         times = header.count(name)
         if times != 1:
             many = f"no column of {path} has" if times == 0 else f"{times} columns of {path} have"
-            raise SourceError(f"the target {name!r}: {many} this name, and no file has it.")
+            raise SourceError(
+                f"the target {name!r}: {many} this name, and no file has it{near(name, header)}"
+            )
         targets[name] = header.index(name)
     skipped = {id_column, find_index(layout), *targets.values()}
     features = np.array([i for i in range(layout.n_columns) if i not in skipped], np.int64)

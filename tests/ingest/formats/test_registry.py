@@ -105,11 +105,41 @@ def test_it_is_in_the_help(toy: Path):
         assert one.describe_suffixes() in shown
 
 
+def of_format(**fields: object) -> str:
+    """A module with a format that says these."""
+    given = {"name": "bars", "title": "Bars", "help": "bars", "open": "toy_bars:read"} | fields
+    return f"from srs import Format\nFORMAT = Format(**{given!r})"
+
+
+def test_a_suffix_that_another_format_has_is_ignored_and_named(
+    toy: Path, caplog: pytest.LogCaptureFixture
+):
+    (toy / "toy_bars.py").write_text(of_format(suffixes=(".bars", ".csv")) + "\n")
+    assert [one.suffixes for one in formats() if one.name == "bars"] == [(".bars",)]
+    assert find_format("x.csv").name == "text"
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said == (
+        "toy_bars:FORMAT of the package toy-bars (srs.formats): .csv of the format 'bars' is read "
+        "as 'text' already, and is ignored."
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("FORMAT = 7", "toy_bars:FORMAT of srs.formats was left out: it is not"),
-        ("raise RuntimeError('no licence')", "toy_bars:FORMAT of srs.formats was left out: no lic"),
+        (
+            "FORMAT = 7",
+            "toy_bars:FORMAT of the package toy-bars (srs.formats) is ignored: it is not of the "
+            "type srs.Format.",
+        ),
+        ("raise RuntimeError('no licence')", "package toy-bars (srs.formats) is ignored: no lic"),
+        (of_format(suffixes=(".csv",)), "ignored: .csv of the format 'bars' is read as 'text' al"),
+        (of_format(suffixes=(".a",), companions=(".fam",)), ".fam of the format 'bars' is read as"),
+        (of_format(suffixes=".bars"), "suffixes of the format 'bars' must be a tuple"),
+        (of_format(suffixes=("bars",)), "the suffix 'bars' of the format 'bars' must start with a"),
+        (of_format(suffixes=(".BARS",)), "and be in small letters"),
+        (of_format(kinds=("files",)), "kinds of the format 'bars' cannot be 'files'; there are"),
+        (of_format(options=("colour",)), "options of the format 'bars' cannot be 'colour'"),
         (
             "from srs.ingest.formats.tables.text import TEXT_FORMAT as FORMAT",
             "there is a 'text' already",
@@ -122,6 +152,24 @@ def test_entry_points_that_are_wrong_are_named(
     (toy / "toy_bars.py").write_text(text + "\n")
     assert [one.name for one in formats()] == [one.name for one in FORMATS]
     assert said in caplog.text
+
+
+def test_a_folder_is_described_in_one_descriptor(toy: Path, tmp_path: Path):
+    """By what it holds, without a function."""
+    module = of_format(kinds=("folder",)).replace("import Format", "import FolderSigns, Format")
+    signs = "signs=FolderSigns(all_of=('index.txt', 'parts/'), one_of=('*.bar', '*.bars'))"
+    (toy / "toy_bars.py").write_text(module.replace("Format(**", f"Format({signs}, **") + "\n")
+    folder = tmp_path / "of bars"
+    (folder / "parts" / "deep").mkdir(parents=True)
+    (folder / "parts" / "deep" / "A.BAR").touch()
+    assert find_format(folder) is None
+    (folder / "index.txt").touch()
+    assert find_format(folder).name == "bars"
+    (folder / "zarr.json").touch()
+    assert find_format(folder).name == "zarr"
+    for wrong in ({}, {"one_of": "*.bar"}):
+        with pytest.raises(ValueError, match="sign"):
+            srs.FolderSigns(**wrong)
 
 
 @pytest.mark.parametrize(

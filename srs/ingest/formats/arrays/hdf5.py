@@ -278,7 +278,7 @@ def _read_values(dataset: Any) -> np.ndarray:
 HDF5_FORMAT = Format(
     name="hdf5",
     title="HDF5",
-    help="a matrix of numbers; --dataset and --target name datasets, e.g. /counts",
+    help="a matrix of numbers; `dataset` and `target` name datasets, e.g. /counts",
     open=open_hdf5,
     suffixes=(".h5", ".hdf5", ".hdf"),
     options=("orientation", "dataset"),

@@ -14,7 +14,7 @@ import zarr
 
 from srs.errors import SourceError
 from srs.ingest.block import Wanted
-from srs.ingest.formats.folders import is_zarr
+from srs.ingest.formats.folders import FolderSigns
 from srs.ingest.formats.format import FOLDER, OBJECT, Format
 from srs.ingest.readers.matrix import MatrixSource, pick_lines, rectangle
 from srs.ingest.readers.zarr_checks import check_folder
@@ -210,11 +210,11 @@ DASK_FORMAT = Format(
 ZARR_FORMAT = Format(
     name="zarr",
     title="zarr",
-    help="a matrix of numbers; --dataset names an array of a group",
+    help="a matrix of numbers; `dataset` names an array of a group",
     open=open_zarr_folder,
     kinds=(FOLDER,),
     suffixes=(".zarr",),
-    fits=is_zarr,
+    signs=FolderSigns(zarr=True),
     options=("orientation", "dataset"),
     safe=True,
     check=check_folder,

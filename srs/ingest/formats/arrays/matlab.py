@@ -148,7 +148,7 @@ def _load(path: Path, name: str) -> Any:
 MATLAB_FORMAT = Format(
     name="matlab",
     title="MATLAB",
-    help="a matrix, dense or sparse; --dataset and --target name variables",
+    help="a matrix, dense or sparse; `dataset` and `target` name variables",
     open=open_mat,
     suffixes=(".mat",),
     options=("orientation", "dataset"),

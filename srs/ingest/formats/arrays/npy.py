@@ -34,7 +34,7 @@ def read_header(path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
                 read = npy_format.read_array_header_2_0
             shape, fortran, dtype = read(file)
         except ValueError as error:
-            raise SourceError(f"{path} is not a .npy file: {error}") from None
+            raise SourceError(f"{path} is not a .npy file, or is damaged: {error}.") from None
         offset, size = file.tell(), os.fstat(file.fileno()).st_size
     if dtype.hasobject:
         raise SourceError(f"{path} holds Python objects, which are not read: save numbers.")

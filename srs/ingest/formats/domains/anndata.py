@@ -26,7 +26,7 @@ from srs.ingest.formats.arrays.hdf5 import (
     read_texts,
 )
 from srs.ingest.formats.arrays.in_memory import check_shape, folder_mark, zarr_matrix
-from srs.ingest.formats.folders import is_anndata
+from srs.ingest.formats.folders import FolderSigns
 from srs.ingest.formats.format import FILE, FOLDER, Format
 from srs.ingest.readers.matrix import MatrixSource
 from srs.ingest.readers.sparse import SparseSource
@@ -185,11 +185,11 @@ def read_column(node: Any) -> Any:
 ANNDATA_FORMAT = Format(
     name="anndata",
     title="AnnData",
-    help="samples are observations; X, or --dataset layers/counts; --target obs:NAME",
+    help="samples are observations; X, or `dataset` layers/counts; `target` obs:NAME",
     open=open_anndata,
     kinds=(FILE, FOLDER),
     suffixes=(".h5ad",),
-    fits=is_anndata,
+    signs=FolderSigns(zarr=True, all_of=("obs/", "var/")),
     options=("dataset",),
     extra="formats",
     safe=True,

@@ -20,12 +20,14 @@ from srs.errors import SourceError
 from srs.ingest.block import Wanted
 from srs.ingest.formats.arrays.hdf5 import file_record
 from srs.ingest.formats.arrays.in_memory import folder_mark
-from srs.ingest.formats.folders import IMAGES, holds_images
+from srs.ingest.formats.folders import FolderSigns
 from srs.ingest.formats.format import FILE, FOLDER, Format
 from srs.ingest.readers.extras import require
 from srs.ingest.readers.matrix import MatrixSource, rectangle
 from srs.ingest.readers.size_guard import refuse_hollow
 from srs.store.layout import Annotation
+
+IMAGES = (".nii", ".nii.gz")
 
 
 @dataclass(frozen=True)
@@ -222,11 +224,11 @@ def mask_voxels(mask: Path | None, image: Image) -> np.ndarray:
 NIFTI_FORMAT = Format(
     name="nifti",
     title="NIfTI",
-    help="one feature per voxel (of --mask, if given); an image with four dimensions, or a folder",
+    help="one feature per voxel (of `mask`, if given); an image with four dimensions, or a folder",
     open=open_nifti,
     kinds=(FILE, FOLDER),
     suffixes=IMAGES,
-    fits=holds_images,
+    signs=FolderSigns(zarr=False, one_of=tuple(f"*{end}" for end in IMAGES)),
     options=("mask",),
     extra="formats",
     safe=True,

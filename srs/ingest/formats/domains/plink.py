@@ -157,7 +157,7 @@ def read_fam(bed: Any, name: str, path: Path) -> pd.Series[Any]:
 PLINK_FORMAT = Format(
     name="plink",
     title="PLINK 1",
-    help="dosages of allele 1; --target phenotype or sex, or a column of --table",
+    help="dosages of allele 1; `target` phenotype or sex, or a column of `table`",
     open=open_plink,
     suffixes=(".bed",),
     companions=(".bim", ".fam"),

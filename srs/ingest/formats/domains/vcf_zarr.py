@@ -16,7 +16,7 @@ from srs.errors import SourceError
 from srs.ingest.block import NO_VALUE, Wanted
 from srs.ingest.formats.arrays.in_memory import folder_mark
 from srs.ingest.formats.domains.anndata import read_column
-from srs.ingest.formats.folders import is_vcf_zarr
+from srs.ingest.formats.folders import FolderSigns
 from srs.ingest.formats.format import FOLDER, Format
 from srs.ingest.readers.genotypes import GenotypeSource, describe_places, name_variants
 from srs.ingest.readers.zarr_checks import check_array, check_folder, open_group
@@ -150,7 +150,7 @@ VCF_ZARR_FORMAT = Format(
     open=open_vcf_zarr,
     kinds=(FOLDER,),
     suffixes=(".vcz",),
-    fits=is_vcf_zarr,
+    signs=FolderSigns(zarr=True, one_of=("call_genotype/", "variant_position/")),
     safe=True,
     check=check_folder,
 )

@@ -145,7 +145,7 @@ def open_libsvm(path: Path, wanted: Wanted) -> LibsvmSource:
 LIBSVM_FORMAT = Format(
     name="libsvm",
     title="libsvm and svmlight",
-    help="one sample per line, `5:` is the feature f5; --target label or qid",
+    help="one sample per line, `5:` is the feature f5; `target` label or qid",
     open=open_libsvm,
     suffixes=(".libsvm", ".svmlight", ".svm"),
     safe=True,

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from srs.errors import SourceError
+from srs.errors import SourceError, near
 from srs.ingest.block import ColumnBlock, Source, Wanted, read_from_blocks
 from srs.ingest.formats.arrays.in_memory import check_shape, folder_mark
-from srs.ingest.formats.folders import holds_parquet
+from srs.ingest.formats.folders import FolderSigns
 from srs.ingest.formats.format import FILE, FOLDER, Format
 from srs.ingest.formats.tables.frames import TableSource
 from srs.ingest.readers.arrow_files import ColumnFile, IpcFile, ParquetFiles, check_arrow
@@ -146,7 +146,8 @@ class ParquetTable(TableSource):
     def _fetch_target(self, name: str) -> pd.Series[Any]:
         if name not in self._file.schema.names:
             raise SourceError(
-                f"the target {name!r}: no column of {self._path} has this name, and no file has it."
+                f"the target {name!r}: no column of {self._path} has this name, and no file has it"
+                f"{near(name, self._file.schema.names)}"
             )
         return self._series(name)
 
@@ -228,7 +229,7 @@ PARQUET_FORMAT = Format(
     open=open_parquet,
     kinds=(FILE, FOLDER),
     suffixes=(".parquet",),
-    fits=holds_parquet,
+    signs=FolderSigns(one_of=("*.parquet",)),
     options=("orientation",),
     safe=True,
 )
