@@ -2,7 +2,7 @@
 
 Pairs that the bits of all pairs point to are looked at again on the codes
 (`srs.inference.interaction`). Features that were found in trees only, and neither tell alone nor
-with one partner, are looked at within the levels of one or two other relevant features.
+with one partner, are looked at within the levels of up to three other relevant features.
 """
 
 from __future__ import annotations
@@ -134,27 +134,31 @@ def find_conditions(
     halves = {place: levels.of(place, 2) for place in {*places.tolist(), *others}}
     found = []
     for place in places.tolist():
-        best = Condition(place, (), 1.0)
-        n_tried = 0
-        for given in _conditions(others, place):
-            n_tried += 1
-            within = sum(halves[one] * 2**at for at, one in enumerate(given))
-            missing = np.any([halves[one] < 0 for one in given], axis=0)
-            joint = np.where(missing, -1, within)
-            p_value = levels.interaction(halves[place], joint).p_value
-            if p_value < best.p_value:
-                best = Condition(place, given, p_value)
-        p_value = min(1.0, best.p_value * max(1, n_tried))
+        rest = [one for one in others if one != place]
+        if not rest:
+            continue
+        tried: list[tuple[int, ...]] = [(one,) for one in rest]
+        tried += combinations(rest, 2)
+        best = min(_conditioned(levels, halves, place, tried), key=lambda one: one.p_value)
+        wider = [(*best.given, one) for one in rest if one not in best.given]
+        best = min([best, *_conditioned(levels, halves, place, wider)], key=lambda one: one.p_value)
+        p_value = best.p_value * (len(tried) + len(wider))
         if p_value <= SMALL:
             found.append(Condition(place, best.given, p_value))
     return found
 
 
-def _conditions(others: list[int], place: int) -> Iterable[tuple[int, ...]]:
-    """One or two other features."""
-    rest = [one for one in others if one != place]
-    yield from ((one,) for one in rest)
-    yield from combinations(rest, 2)
+def _conditioned(
+    levels: _Levels, halves: dict[int, np.ndarray], place: int, tried: list[tuple[int, ...]]
+) -> list[Condition]:
+    """What a feature tells of the target within the halves of others, for each set of others."""
+    found = []
+    for given in tried:
+        joint = sum(halves[one] * 2**at for at, one in enumerate(given))
+        missing = np.any([halves[one] < 0 for one in given], axis=0)
+        told = levels.interaction(halves[place], np.where(missing, -1, joint))
+        found.append(Condition(place, given, told.p_value))
+    return found
 
 
 def with_whom(

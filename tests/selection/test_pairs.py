@@ -50,7 +50,7 @@ def test_features_of_a_chain_name_what_they_were_found_under(global_random_seed)
             if one["feature_id"] in (2, 3):
                 n_told += 1
                 assert {*one["given_ids"]} <= {0, 1, 2, 3}
-                assert one["p_value"] < 0.01
+                assert one["p_value"] < 0.05
     assert n_told >= 3
 
 
