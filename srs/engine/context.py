@@ -91,6 +91,11 @@ class RunContext:
         """Bytes that a batch may hold, and so a step of a kind of evidence."""
         return batch_mem(self.shape, self.resident is not None)
 
+    @property
+    def slab_mem(self) -> int:
+        """The same for codes that are read from the store: follows from the shape of the run."""
+        return batch_mem(self.shape)
+
     def read_chunks(self, first: int, stop: int) -> np.ndarray:
         """Codes of some chunks, (n_tiles, n_samples, 64); not to be changed."""
         n_tiles = self.shape.chunk_features // TILE

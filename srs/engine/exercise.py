@@ -23,7 +23,7 @@ def _run(store: FeatureStore, **settings: object) -> None:
 
 def call_all() -> None:
     """Call every kernel once: classes and numbers, missing values and categories, held-out samples,
-    both modes, bytes and two bits."""
+    both modes, bytes and two bits; two classes and more, last."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 12))
     X[3, 2] = np.nan
@@ -34,7 +34,8 @@ def call_all() -> None:
         store = ingest(X, folder + "/s.zarr", target=targets, categorical=[0])
         _run(store, max_trees=4, holdout=0.2)
         _run(store, max_trees=4, mode="paper", target="n")
-    _run(ingest((X > 0.5) * 1.0, target=y), max_trees=4)
+        _run(store, max_trees=4, target="n")
+    _run(ingest((X > 0.5) * 1.0, target=np.arange(40) % 3), max_trees=4)
 
 
 if __name__ == "__main__":

@@ -62,25 +62,24 @@ def make_steps(context: RunContext) -> Steps:
     size = _block_chunks(context)
     blocks = [(first, min(first + size, n_chunks)) for first in range(0, n_chunks, size)]
     specs = [PairSpec(rows, columns) for at, rows in enumerate(blocks) for columns in blocks[at:]]
-    n_null = -(-NULL_PROBES // (shape.n_roles - 1))  # features whose probes are the null
-    for rows in blocks:
-        if rows[0] * shape.chunk_features < n_null:
-            n_null_places = min(rows[1] * shape.chunk_features, shape.n_features)
-            specs += [
-                PairSpec(rows, columns, role)
-                for role in range(1, shape.n_roles)
-                for columns in blocks
-            ]
     n = shape.n_features
+    n_null = min(n, -(-NULL_PROBES // (shape.n_roles - 1)))  # features whose probes are the null
+    specs += [
+        PairSpec(rows, columns, role)
+        for rows in blocks
+        if rows[0] * shape.chunk_features < n_null
+        for role in range(1, shape.n_roles)
+        for columns in blocks
+    ]
     found = {PAIRED: np.zeros(n, np.float32), PARTNER: np.full(n, -1, np.int32)}
-    found["null"] = np.zeros((shape.n_roles - 1, n_null_places), np.float32)
+    found["null"] = np.zeros((shape.n_roles - 1, n_null), np.float32)
 
     def merge(so_far: dict[str, np.ndarray], outcome: tuple[PairSpec, Best, Best]) -> None:
         spec, of_rows, of_columns = outcome
         first = spec.rows[0] * shape.chunk_features
         if spec.role:
             null = so_far["null"][spec.role - 1, first : first + len(of_rows)]
-            np.maximum(null, of_rows.statistic, out=null)
+            np.maximum(null, of_rows.statistic[: len(null)], out=null)
             return
         _merge_best(so_far, of_rows, first)
         if spec.rows != spec.columns:
@@ -113,10 +112,13 @@ def _finish(found: dict[str, np.ndarray], df: int) -> dict[str, np.ndarray]:
 
 
 def _block_chunks(context: RunContext) -> int:
-    """Chunks of a block: codes and bits of two blocks must fit in the place of a batch."""
+    """Chunks of a block: codes and bits of two blocks must fit in the place of a batch.
+
+    A run that is resumed with more memory, or elsewhere, must have the same steps.
+    """
     shape = context.shape
     wanted = min(MOST_BLOCK, max(LEAST_BLOCK, shape.n_features // BLOCKS))
-    fitting = context.batch_mem // (2 * shape.n_samples)
+    fitting = context.slab_mem // (2 * shape.n_samples)
     return max(1, min(wanted, fitting) // shape.chunk_features)
 
 
