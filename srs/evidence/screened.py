@@ -9,7 +9,7 @@ SCREENED = EvidenceKind(
     sees="what the feature would have gained at large nodes, also where another one was "
     "chosen, as a mean over its draws",
     title="Screened: what it would have gained",
-    share=0.15,
+    share=0.1,
     merge="sum",
     mean=True,
     of_trees=lambda importances: importances.screened,

@@ -21,7 +21,7 @@ from srs.inference.fdr import count_rejected
 from srs.inference.null import Null, Tail
 
 KNOWN_SHARE = 0.85  # of the weights follows what each kind finds, the rest is fixed
-FEW_FOUND = 5  # features, up to which the weights stay near the fixed ones
+FEW_FOUND = 3  # features, up to which the weights stay near the fixed ones
 FOUND_POWER = 3.0  # weights grow with this power of the number found
 LARGEST = 0.99  # p-values count as no more: one near 1 would outweigh a small one of another kind
 
@@ -104,9 +104,9 @@ def kind_weights(n_found: Mapping[str, int]) -> dict[str, float]:
     little.
 
     >>> {k: round(w, 2) for k, w in kind_weights({"used": 0, "univariate": 0}).items()}
-    {'used': 0.25, 'univariate': 0.75}
+    {'used': 0.23, 'univariate': 0.77}
     >>> {k: round(w, 2) for k, w in kind_weights({"used": 50, "univariate": 20}).items()}
-    {'used': 0.75, 'univariate': 0.25}
+    {'used': 0.7, 'univariate': 0.3}
     """
     shares = {kind: evidence_kind(kind).share for kind in n_found}
     total = sum(shares.values())
