@@ -2,7 +2,6 @@
 
 DIRECTION  float32: whether the target goes up (above 0) or down with the feature, from -1 to 1
 PARTNER    int32: place of the feature that it tells most together with; below 0: none
-PAIRED     float32: the statistic of that pair
 """
 
-DIRECTION, PARTNER, PAIRED = "direction", "partner", "pair_statistic"
+DIRECTION, PARTNER = "direction", "partner"

@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
-from scipy.stats import f as f_distribution
+from scipy.special import chdtrc, fdtrc
 
 MISSING = 255
 MOST_LEVELS = 4
@@ -96,7 +95,7 @@ def interaction_of_classes(
     else:
         statistic = _deviance(table, fitted) - _deviance(table, _fit(table, [*margins, (0, 1, 2)]))
     df = _degrees(table)
-    p_value = float(chi2.sf(statistic, df)) if df else 1.0
+    p_value = float(chdtrc(df, statistic)) if df else 1.0
     last = (axes[2] == shape[2] - 1).astype(np.float64)
     effects = _effects(axes[0], axes[1], last) if shape[2] == 2 else None
     return Interaction(float(statistic), max(p_value, np.finfo(float).tiny), effects)
@@ -120,7 +119,7 @@ def interaction_of_numbers(
     if df < 1 or df_within < 1 or noise <= 0:
         return Interaction(0.0, 1.0, None)
     statistic = lack / df / noise
-    p_value = float(f_distribution.sf(statistic, df, df_within))
+    p_value = float(fdtrc(df, df_within, statistic))
     return Interaction(statistic, max(p_value, np.finfo(float).tiny), _effects(a, b, y))
 
 

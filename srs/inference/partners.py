@@ -6,7 +6,7 @@ import numpy as np
 
 from srs.evidence.arrays import Evidence
 from srs.evidence.pairs.kind import PAIRS
-from srs.evidence.told import PAIRED, PARTNER
+from srs.evidence.told import PARTNER
 from srs.evidence.univariate.kind import UNIVARIATE
 from srs.inference.decide import CLEARLY_NULL
 from srs.inference.fdr import q_values
@@ -28,7 +28,7 @@ def strong_pairs(evidence: Evidence, drawn: np.ndarray, fdr: float) -> np.ndarra
     places = places[rates <= fdr]
     both = np.sort(np.stack([places, partner[places].astype(np.int64)], axis=1), axis=1)
     both, first = np.unique(both, axis=0, return_index=True)
-    strength = evidence.told[PAIRED][places[first]]
+    strength = log_p[places[first]]
     found: np.ndarray = both[np.lexsort((both[:, 1], both[:, 0], -strength))][:MOST_PAIRS]
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from srs.evidence.kinds import EvidenceKind, Steps
-from srs.evidence.told import PAIRED, PARTNER
+from srs.evidence.told import PARTNER
 
 if TYPE_CHECKING:
     from srs.engine.context import RunContext
@@ -54,7 +54,7 @@ PAIRS = EvidenceKind(
     steps=_steps,
     has_p_values=True,
     carried=True,  # so that trees find what matters only given a pair
-    tells=((PARTNER, 4), (PAIRED, 4)),
+    tells=((PARTNER, 4),),
     sits_out=_sits_out,
     usual=True,
 )

@@ -11,21 +11,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import gammaincc, gammaln, log_ndtr
 
+from srs.evidence.arrays import PIECE
 from srs.evidence.kinds import Steps
 from srs.evidence.pairs.best import Best, best_by_owner, best_partners
 from srs.evidence.pairs.bits import BitRows, make_bits
 from srs.evidence.pairs.cuts import choose_cuts
 from srs.evidence.pairs.groups import PairGroups, make_groups
-from srs.evidence.told import PAIRED, PARTNER
+from srs.evidence.told import PARTNER
 
 if TYPE_CHECKING:
     from srs.engine.context import RunContext
 
 LEAST_BLOCK, MOST_BLOCK = 8_192, 16_384  # features of a block: smaller ones take a third longer
 BLOCKS = 8  # of few features, so that all workers have something to do
-KEPT = "bits"
+KEPT, PAIRED = "bits", "statistic"
 NULL_PROBES = 32_768  # probes that are the null
 
 
@@ -103,12 +104,31 @@ def _finish(found: dict[str, np.ndarray], df: int) -> dict[str, np.ndarray]:
     """On the scale of -log(p) of one pair, on which the tail of the largest of many is straight."""
     n_roles, n_places = found["null"].shape
     return {
-        "statistic": -chi2.logsf(found[PAIRED], df).astype(np.float32),
-        "null": -chi2.logsf(found["null"].ravel(), df).astype(np.float32),
+        "statistic": _log_tail(found[PAIRED], df),
+        "null": _log_tail(found["null"].ravel(), df),
         "null_places": np.tile(np.arange(n_places), n_roles),
-        PAIRED: found[PAIRED],
         PARTNER: found[PARTNER],
     }
+
+
+def _log_tail(values: np.ndarray, df: int) -> np.ndarray:
+    """-log P(chi-squared of df degrees of freedom > value), float32, also where P is 0 in floats.
+
+    >>> _log_tail(np.array([3.84, 900.0]), 1).round(2).tolist()
+    [3.0, 453.63]
+    """
+    found = np.empty(len(values), np.float32)
+    for start in range(0, len(values), PIECE):
+        half = 0.5 * np.maximum(values[start : start + PIECE], 1e-12).astype(np.float64)
+        if df == 1:
+            tail = np.log(2.0) + log_ndtr(-np.sqrt(2.0 * half))
+        else:
+            far = -half + (0.5 * df - 1.0) * np.log(half) - gammaln(0.5 * df)
+            near = gammaincc(0.5 * df, half)
+            tail = np.where(near > 1e-290, np.log(np.maximum(near, 1e-300)), far)
+        found[start : start + PIECE] = -tail
+    found[values <= 0] = 0.0  # there is no statistic
+    return found
 
 
 def _block_chunks(context: RunContext) -> int:
