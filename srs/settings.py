@@ -37,6 +37,7 @@ CRITERIA = ("entropy", "gini", "variance")
 OF_SAMPLES = ("sample_weight", "class_weight", "confounders", "subjects")
 FEW_FEATURES, MANY_FEATURES = 500, 3_000  # 7 probes a feature below, 3 between, 1 from there on:
 # the tail of the null must be fitted on enough of them
+MOST_SECONDS = 86_400.0  # a day: a run that nobody bounded and nobody looks after ends then
 MANY = 2**31 - 1
 COUNT: dict[str, Any] = {"low": 1, "high": MANY}
 NATURAL: dict[str, Any] = {"low": 0, "high": MANY}
@@ -193,7 +194,7 @@ class Settings:
         None, "Maximum number of passes over the features.", LIMITS, "no limit", **COUNT
     )
     max_seconds: float | None = _setting(
-        None, "Maximum wall time, in seconds.", LIMITS, "no limit", low=0
+        None, "Maximum wall time, in seconds.", LIMITS, "a day; no limit in paper mode", low=0
     )
     carry_fraction: float = _setting(
         0.5, "Share of a subspace for carried features.", METHOD, symbol="alpha", **SHARE
@@ -266,8 +267,12 @@ class Settings:
     )
     max_depth: int | None = _setting(None, "Maximum depth of a tree.", METHOD, "no limit", **COUNT)
     min_samples_leaf: int = _setting(1, "Minimum number of samples in a leaf.", METHOD, **COUNT)
-    patience: int = _setting(
-        3, "Stop after this many rounds without a change of the relevant set.", LIMITS, **COUNT
+    patience: int | None = _setting(
+        None,
+        "Stop after this many rounds without a change of the relevant set.",
+        LIMITS,
+        "when more trees would hardly change it",
+        **COUNT,
     )
     probe_draws: int = _setting(
         10, "Paper mode: a feature needs more draws than this.", METHOD, symbol="L", **NATURAL
@@ -329,6 +334,13 @@ class Settings:
         if n_features < FEW_FEATURES:
             return 8
         return 4 if n_features < MANY_FEATURES else 2
+
+    @property
+    def seconds_limit(self) -> float | None:
+        """Wall time after which a run ends with what it has found; None: there is no limit."""
+        if self.max_seconds is None and self.mode != "paper":
+            return MOST_SECONDS
+        return self.max_seconds
 
     def to_json(self) -> dict[str, Any]:
         raw = {**asdict(self), "pinned": list(self.pinned), "evidence": list(self.evidence)}
@@ -401,6 +413,13 @@ class RunArguments:
     resume: bool = _setting(False, "Continue from the checkpoint in the folder.", RUN, who=OPERATOR)
     on_progress: Callable[[Progress], None] | None = _setting(
         None, "Function that is called with a Progress while trees are grown.", RUN, who=LOCAL
+    )
+    finish: Any = _setting(
+        None,
+        "A threading.Event: once it is set, the run ends with what it has found.",
+        RUN,
+        "it runs to its end",
+        who=LOCAL,
     )
 
     def __post_init__(self) -> None:

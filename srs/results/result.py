@@ -109,8 +109,8 @@ class Result:
 
     @property
     def table(self) -> pa.Table:
-        """One row per feature: feature_id, name, verdict, p_value, q_value, importance, effect,
-        n_drawn, n_used, pinned, group (see `groups`; null for features in none)."""
+        """One row per feature: feature_id, name, verdict, p_value, q_value, stability,
+        importance, effect, n_drawn, n_used, pinned, group (see `groups`; null: in none)."""
         return whole(self.all_features)
 
     @cached_property

@@ -48,7 +48,7 @@ from srs.store import FeatureStore
 from srs.targets.registry import target_kind
 from srs.trees import Tree
 
-ROW_COLUMNS = ("p_value", "q_value", "importance", "effect", "n_drawn", "n_used")
+ROW_COLUMNS = ("p_value", "q_value", "stability", "importance", "effect", "n_drawn", "n_used")
 
 
 MEASURED_PACKAGES = ("numpy", "numba", "zarr", "scipy", "pyarrow")
@@ -74,6 +74,7 @@ def make_result(
     found = decide_all(
         outcome.state.evidence,
         context.settings,
+        halves=outcome.state.halves,
         kinds=context.kinds,
         feature_classes=context.feature_classes,
         pinned=context.pinned,
@@ -314,7 +315,7 @@ def _rows(table: HeldTable, rows: np.ndarray) -> list[FeatureRow]:
     found = [
         {"feature_id": table.feature_id(row), "name": table.name(row)}
         | {name: table.annotation(name, row) for name in table.annotations}
-        | {name: table.numbers[name][row].item() for name in ROW_COLUMNS}
+        | {name: table.number(name, row) for name in ROW_COLUMNS}
         for row in rows
     ]
     return cast(list[FeatureRow], found)  # and keys of annotations, which no type knows

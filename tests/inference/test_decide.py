@@ -11,7 +11,7 @@ from srs.evidence.arrays import Evidence
 from srs.evidence.registry import USUAL
 from srs.inference.decide import Verdict, decide
 from srs.inference.fdr import CONFIDENCE, FEW_FALSE, poisson_quantile, q_values
-from srs.inference.interim import find_relevant
+from srs.inference.interim import Rule, decide_interim, find_relevant
 from srs.inference.knockoff import knockoff_plus
 from srs.inference.paper import decide_paper
 
@@ -87,10 +87,12 @@ def test_a_look_finds_what_the_last_one_does(global_random_seed, rule, n_feature
         settings = {
             "feature_classes": rng.integers(0, n_feature_classes, 6_000).astype(np.uint8),
             "excluded": rng.integers(0, 6_000, 3),
-            "rule": rule,
         }
-        relevant = decide(evidence, USUAL, fdr, **settings).relevant
-        np.testing.assert_array_equal(find_relevant(evidence, USUAL, fdr, **settings), relevant)
+        relevant = decide(evidence, USUAL, fdr, **settings, rule=rule).relevant
+        look = find_relevant(evidence, Rule(USUAL, fdr, **settings, name=rule))
+        np.testing.assert_array_equal(look, relevant)
+        interim = decide_interim(evidence, Rule(USUAL, fdr, **settings, name=rule))
+        np.testing.assert_array_equal(interim.relevant, relevant)
         n_found.append(len(relevant))
     assert n_found[-1] > 10
 

@@ -151,6 +151,9 @@ class PlanResponse(Response):
     seconds_per_tree: float
     seconds_per_pass: float
     seconds: float = Field(description="predicted wall time until the run may end")
+    seconds_of_steps: float = Field(description="of these, before the first tree")
+    most_trees: int | None = Field(description="trees after which it ends in any case")
+    max_seconds: float | None = Field(description="wall time after which it ends in any case")
     pair_trees: float | None
 
 
