@@ -20,6 +20,7 @@ NAMES = (
     "pairs",
     "calibration",
     "planning",
+    "remaining",
     "million",
     "ingest_npy",
     "paper",

@@ -49,8 +49,9 @@ STABLE_SHARE = 0.005  # of the relevant set, that may change in a round that cou
 class Run:
     """One run of the loop, on one executor, with or without a folder for checkpoints.
 
-    task    what the executor applies to specs, if it is remote (`srs.engine.worker`); None: here
-    finish  once it is set, the run ends after the present batch with what it has found
+    task           what a remote executor applies to specs (`srs.engine.worker`); None: done here
+    finish         once it is set, the run ends after the present batch with what it has found
+    seconds_after  about how long it takes to make a result of so many relevant features
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Run:
         on_progress: Callable[[Progress], None] | None = None,
         task: Callable[[Any], tuple[BatchEvidence, list[Tree]]] | None = None,
         finish: Event | None = None,
+        seconds_after: Callable[[int], float] | None = None,
     ) -> None:
         self.task = partial(batch.run_spec, context) if task is None else task
         self.context = context
@@ -91,7 +93,7 @@ class Run:
         self.least_trees = least_trees(
             context.shape, self.trees_per_pass, pairs_are_seen=PAIRS.name in context.kinds
         )
-        self.remaining = Remaining(context.shape, executor.n_parallel)
+        self.remaining = Remaining(context.shape, executor.n_parallel, seconds_after)
 
     def _count_trees_per_pass(self) -> int:
         shape = self.context.shape
@@ -365,7 +367,9 @@ class Run:
         n_left = max(0.0, self._last_tree() - self.state.n_trees)
         seconds = self.remaining.estimate(n_left, self.state.n_trees, self._elapsed())
         limit = self.settings.seconds_limit
-        return seconds if limit is None else min(seconds, max(0.0, limit - self._elapsed()))
+        if limit is not None:
+            seconds = min(seconds, max(0.0, limit - self._elapsed()))
+        return seconds + self.remaining.after(len(self.state.relevant), self._elapsed())
 
     def _report(self, round_ended: bool = False) -> None:
         if self.on_progress is not None:
