@@ -25,6 +25,7 @@ from srs.engine.run import settling
 from srs.engine.run.keeper import Keeper
 from srs.engine.run.remaining import Remaining
 from srs.engine.run.steps import begin_steps, do_steps, end_steps, kinds_in_steps
+from srs.engine.run.unsettled import expected_changes
 from srs.engine.state import ENDED, Outcome, Progress, Stage, State
 from srs.engine.stopping import least_trees
 from srs.engine.subspace import Pool
@@ -38,7 +39,6 @@ from srs.evidence.registry import kinds_held
 from srs.executors import Executor
 from srs.inference.interim import Rule, find_relevant
 from srs.inference.paper import decide_paper
-from srs.inference.unsettled import expected_changes
 from srs.trees import Tree, save_trees
 
 ROUND_TREES = 16  # fewest trees between two interim decisions where nothing is said

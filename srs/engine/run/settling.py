@@ -1,7 +1,7 @@
 """When the list of a run is stable: from what more trees could still change.
 
 Now and then the run looks how many features more trees could still move across the cut
-(`srs.inference.unsettled`). That number shrinks with the square root of the trees. Once twice the
+(`srs.engine.run.unsettled`). That number shrinks with the square root of the trees. Once twice the
 trees would make it small enough, the run grows twice the trees and ends: so from its half on it
 knows its end. Everything follows from the evidence, so the same run ends at the same tree, wherever
 and however often it is interrupted.
@@ -50,7 +50,7 @@ def needed_trees(noises: Sequence[Noise]) -> float:
 def decide_end(noises: Sequence[Noise], least_trees: int) -> int | None:
     """Trees at which the run ends, if the last look decided that.
 
-    >>> decide_end([(1000, 1.1)], 100), decide_end([(1000, 3.0)], 100), decide_end([(90, 0.1)], 160)
+    >>> decide_end([(1000, 1.1)], 500), decide_end([(1000, 3.0)], 500), decide_end([(90, 0.1)], 160)
     (2000, None, 180)
     """
     at_end = AHEAD * noises[-1][0]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from srs.engine.run.unsettled import expected_changes
 from srs.evidence.arrays import Evidence
 from srs.evidence.halves import Halves
 from srs.inference.interim import Rule, find_relevant
-from srs.inference.unsettled import expected_changes
 
 KINDS = ("screened",)
 N, ROLES = 3_000, 4
