@@ -22,6 +22,7 @@ NAMES = (
     "pair_kernel",
     "calibration",
     "planning",
+    "remaining",
     "million",
     "ingest_npy",
     "paper",

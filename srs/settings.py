@@ -46,6 +46,7 @@ CRITERIA = ("entropy", "gini", "variance")
 OF_SAMPLES = ("sample_weight", "class_weight", "confounders", "subjects")
 FEW_FEATURES, MANY_FEATURES = 500, 3_000  # 7 probes a feature below, 3 between, 1 from there on:
 # the tail of the null must be fitted on enough of them
+MOST_SECONDS = 86_400.0  # a day: a run that nobody bounded and nobody looks after ends then
 MANY = 2**31 - 1
 COUNT: dict[str, Any] = {"low": 1, "high": MANY}
 NATURAL: dict[str, Any] = {"low": 0, "high": MANY}
@@ -87,7 +88,7 @@ class Settings:
         None, "Maximum number of passes over the features.", LIMITS, "no limit", **COUNT
     )
     max_seconds: float | None = described(
-        None, "Maximum wall time, in seconds.", LIMITS, "no limit", low=0
+        None, "Maximum wall time, in seconds.", LIMITS, "a day; no limit in paper mode", low=0
     )
     carry_fraction: float = described(
         0.5, "Share of a subspace for carried features.", METHOD, symbol="alpha", **SHARE
@@ -160,8 +161,12 @@ class Settings:
     )
     max_depth: int | None = described(None, "Maximum depth of a tree.", METHOD, "no limit", **COUNT)
     min_samples_leaf: int = described(1, "Minimum number of samples in a leaf.", METHOD, **COUNT)
-    patience: int = described(
-        3, "Stop after this many rounds without a change of the relevant set.", LIMITS, **COUNT
+    patience: int | None = described(
+        None,
+        "Stop after this many rounds without a change of the relevant set.",
+        LIMITS,
+        "when more trees would hardly change it",
+        **COUNT,
     )
     probe_draws: int = described(
         10, "Paper mode: a feature needs more draws than this.", METHOD, symbol="L", **NATURAL
@@ -223,6 +228,13 @@ class Settings:
         if n_features < FEW_FEATURES:
             return 8
         return 4 if n_features < MANY_FEATURES else 2
+
+    @property
+    def seconds_limit(self) -> float | None:
+        """Wall time after which a run ends with what it has found; None: there is no limit."""
+        if self.max_seconds is None and self.mode != "paper":
+            return MOST_SECONDS
+        return self.max_seconds
 
     def to_json(self) -> dict[str, Any]:
         raw = {**asdict(self), "pinned": list(self.pinned), "evidence": list(self.evidence)}
@@ -297,6 +309,13 @@ class RunArguments:
     )
     on_progress: Callable[[Progress], None] | None = described(
         None, "Function that is called with a Progress while trees are grown.", RUN, who=LOCAL
+    )
+    finish: Any = described(
+        None,
+        "A threading.Event: once it is set, the run ends with what it has found.",
+        RUN,
+        "it runs to its end",
+        who=LOCAL,
     )
 
     def __post_init__(self) -> None:

@@ -33,9 +33,11 @@ NOT_OF_A_SELECTOR = {
     "folder",
     "resume",
     "on_progress",
+    "finish",
 }
-# On the command line: an executor has three forms, a folder is --out, and progress is shown.
-OTHERWISE = {"executor", "folder", "on_progress"}
+# On the command line: an executor has three forms, a folder is --out, progress is shown, and a
+# signal asks to finish.
+OTHERWISE = {"executor", "folder", "on_progress", "finish"}
 NOT_PLANNED = OTHERWISE | {"tls", "task_timeout", "resume"}
 
 

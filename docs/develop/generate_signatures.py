@@ -35,6 +35,7 @@ NOT_OF_A_SELECTOR = {
     "folder",
     "resume",
     "on_progress",
+    "finish",
 }
 # Limits of the service alone: what JSON numbers hold, and what is sensible from strangers.
 MOST = {"seed": 2**53, "max_seconds": 1e9, "max_carried": 10_000}

@@ -62,6 +62,18 @@ def sources_of(new: JobStatus) -> tuple[JobStatus, ...]:
 
 
 @dataclass(frozen=True)
+class Beat:
+    """What a runner learns of its job with each heartbeat.
+
+    status        CANCELLING: stop
+    finish_asked  end with what was found
+    """
+
+    status: JobStatus
+    finish_asked: bool
+
+
+@dataclass(frozen=True)
 class Job:
     """One request of a user, as it is stored.
 
@@ -79,6 +91,7 @@ class Job:
     error       why it failed: code, detail, yours (whether data or settings are to blame)
     summary     figures of its result; None before its end
     result_fence  the attempt whose folder holds the result
+    finish_asked  whether a selection was asked to end with what it has found
     created_at, started_at, finished_at   seconds since 1970, by the database's clock
     """
 
@@ -96,6 +109,7 @@ class Job:
     error: dict[str, Any] | None
     summary: dict[str, Any] | None
     result_fence: int | None
+    finish_asked: bool
     created_at: float
     started_at: float | None
     finished_at: float | None

@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -137,12 +138,33 @@ class StopRequest:
             # Not print: a buffered writer may be busy in the very code that was interrupted.
             os.write(2, b"srs: stopping after the present batch; again to stop at once\n")
 
-    def obey(self, n_trees: int) -> None:
-        """Raise KeyboardInterrupt if asked to stop and a batch has just been added.
+    def obey(self, n_trees: int, in_steps: bool = False) -> None:
+        """Raise KeyboardInterrupt if asked to stop and a batch or a step has just been added.
 
         A report with no new trees comes from within an interim decision: not the moment.
         """
         grown = self._n_trees is not None and n_trees > self._n_trees
         self._n_trees = n_trees
-        if self._asked and grown:
+        if self._asked and (grown or in_steps):
             raise KeyboardInterrupt
+
+
+@contextmanager
+def finish_request(quiet: bool) -> Iterator[threading.Event]:
+    """An event that SIGUSR1 sets: end with what was found."""
+    event = threading.Event()
+    number = getattr(signal, "SIGUSR1", None)  # Windows has none
+    if number is None:
+        yield event
+        return
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        event.set()
+        if not quiet:
+            os.write(2, b"srs: finishing after the present batch with what was found\n")
+
+    former = signal.signal(number, ask)
+    try:
+        yield event
+    finally:
+        signal.signal(number, former)

@@ -91,7 +91,7 @@ MaxPasses = Annotated[
 MaxSeconds = Annotated[
     float | None,
     typer.Option(
-        help="Maximum wall time, in seconds. Default: no limit.",
+        help="Maximum wall time, in seconds. Default: a day; no limit in paper mode.",
         rich_help_panel=LIMITS,
     ),
 ]
@@ -215,9 +215,10 @@ MinSamplesLeaf = Annotated[
     ),
 ]
 Patience = Annotated[
-    int,
+    int | None,
     typer.Option(
-        help="Stop after this many rounds without a change of the relevant set.",
+        help="Stop after this many rounds without a change of the relevant set. Default: when "
+        "more trees would hardly change it.",
         rich_help_panel=LIMITS,
     ),
 ]

@@ -1,4 +1,4 @@
-"""One job: watch it, fetch its result, cancel, resume, delete it."""
+"""One job: watch it, fetch its result, finish, cancel, resume, delete it."""
 
 from __future__ import annotations
 
@@ -151,6 +151,11 @@ class Job:
     def cancel(self) -> Job:
         """Stop it; the work so far is kept, and `resume` continues from there."""
         self.document = self._connection.post(self._path(":cancel"), repeatable=True).json()
+        return self
+
+    def finish(self) -> Job:
+        """End a running selection with what it has found so far; `wait` then ends soon."""
+        self.document = self._connection.post(self._path(":finish"), repeatable=True).json()
         return self
 
     def resume(self) -> Job:

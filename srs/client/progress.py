@@ -49,7 +49,7 @@ class JobProgress:
         >>> JobProgress(n_trees=1200, n_passes=12.0, n_relevant=3, remaining_seconds=30).describe()
         '1,200 trees, 12.0 passes, 3 found, about 30 s left'
         """
-        if self.n_trees is not None:
+        if self.n_trees or (self.n_trees == 0 and self.doing is None):
             return describe_trees(
                 self.n_trees, self.n_passes or 0.0, self.n_relevant or 0, self.remaining_seconds
             )

@@ -36,7 +36,7 @@ class SelectSettings(TypedDict, total=False):
     max_features: int | None
     max_depth: int | None
     min_samples_leaf: int
-    patience: int
+    patience: int | None
     probe_draws: int
     probe_share: float
     holdout: float

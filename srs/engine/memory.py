@@ -12,7 +12,14 @@ from dataclasses import dataclass
 
 from srs.engine.subspace import subspace_limit
 from srs.errors import MemoryBudgetError
-from srs.evidence.registry import USUAL, bytes_of, held_bytes, kinds_held, kinds_of_trees
+from srs.evidence.registry import (
+    USUAL,
+    bytes_of,
+    halves_bytes,
+    held_bytes,
+    kinds_held,
+    kinds_of_trees,
+)
 from srs.memory import FETCHED_RESULTS, INTERPRETER_MEM, MB, format_bytes
 
 WORKER_MEM = 215 * MB  # fresh Dask worker with kernels loaded
@@ -38,7 +45,7 @@ class RunShape:
     max_carried    most carried columns of a tree
     n_outputs      classes, or 1 for a numeric target
     weighted       whether samples may have weights
-    held_bytes     of the evidence of a feature and its probes, as the loop holds it
+    held_bytes     of the evidence of a feature and its probes, as the loop holds it, with halves
     batch_bytes    of the evidence of a feature or probe, as a batch returns it
     """
 
@@ -86,12 +93,13 @@ def coordinator_mem(shape: RunShape) -> int:
     """Bytes that are held for all features.
 
     Evidence, ids and feature classes, and the arrays of a decision: p-values, the kind that found a
-    feature, and of one kind of evidence the places of a feature class, its features and its probes.
+    feature, of one kind of evidence the places of a feature class, its features and its probes, and
+    the draws of a half.
     The table of the result (`srs.inference.final`) is made as evidence is given up, and needs no
     more.
     """
     evidence = shape.held_bytes + 12 + 5
-    decision = 14 + 4 * (shape.n_roles + 1)
+    decision = 14 + 4 * (shape.n_roles + 1) + 4
     return shape.n_features * (evidence + decision)
 
 
@@ -187,7 +195,7 @@ def plan_shape(
             max_carried=max_carried,
             n_outputs=n_outputs,
             weighted=weighted,
-            held_bytes=held_bytes(kinds_held(kinds), n_roles),
+            held_bytes=held_bytes(kinds_held(kinds), n_roles) + halves_bytes(kinds, n_roles),
             batch_bytes=bytes_of(kinds_of_trees(kinds)),
         )
 

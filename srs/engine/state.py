@@ -11,9 +11,19 @@ import numpy as np
 
 from srs.engine.subspace import Pool
 from srs.evidence.arrays import Evidence
+from srs.evidence.halves import Halves
 
-_COUNTS = ("n_rounds", "n_batches", "n_trees", "unchanged", "history", "n_steps")
-_EVIDENCE, _POOL, _STEPS = "evidence_", "pool_", "steps_"
+_COUNTS = (
+    "n_rounds",
+    "n_batches",
+    "n_trees",
+    "unchanged",
+    "history",
+    "n_steps",
+    "noises",
+    "enough_trees",
+)
+_EVIDENCE, _HALVES, _POOL, _STEPS = "evidence_", "halves_", "pool_", "steps_"
 ENDED = -1  # number of steps of a kind of evidence whose steps are over
 
 
@@ -30,25 +40,35 @@ class State:
     unchanged     rounds since the relevant set changed last
     history       (n_trees, n_relevant) after each round in which something was looked at
     votes         summed predictions of held-out samples
+    halves        sums of the halves of the trees; None in paper mode
+    noises        what more trees could change, as of the looks so far (`srs.engine.run.settling`)
+    enough_trees  trees after which the run ends because its list is stable; None: not yet known
     n_steps       by kind of evidence: steps that are merged, or ENDED
     steps         what the steps of the present kind have found, by name
+    changing      while it is between two states that can be continued; no checkpoint has it
     """
 
     evidence: Evidence
     pool: Pool
     relevant: np.ndarray
     votes: np.ndarray
+    halves: Halves | None = None
     n_rounds: int = 0
     n_batches: int = 0
     n_trees: int = 0
     unchanged: int = 0
     history: list[tuple[int, int]] = field(default_factory=list)
+    noises: list[tuple[int, float]] = field(default_factory=list)
+    enough_trees: int | None = None
     n_steps: dict[str, int] = field(default_factory=dict)
     steps: dict[str, np.ndarray] = field(default_factory=dict)
+    changing: bool = False
 
     def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Counts and arrays by name, for a checkpoint."""
         arrays = {_EVIDENCE + name: array for name, array in self.evidence.arrays().items()}
+        if self.halves is not None:
+            arrays |= {_HALVES + name: array for name, array in self.halves.arrays().items()}
         arrays |= {_POOL + name: getattr(self.pool, name) for name in Pool.__dataclass_fields__}
         arrays |= {_STEPS + name: array for name, array in self.steps.items()}
         arrays |= {"relevant": self.relevant, "votes": self.votes}
@@ -61,14 +81,19 @@ class State:
         def those(prefix: str) -> dict[str, np.ndarray]:
             return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
 
-        history = [(int(trees), int(relevant)) for trees, relevant in counts["history"]]
+        pairs: dict[str, Any] = {
+            name: [(int(trees), value) for trees, value in counts[name]]
+            for name in ("history", "noises")
+        }
+        halves = those(_HALVES)
         return cls(
             Evidence.of_arrays(those(_EVIDENCE)),
             Pool(**those(_POOL)),
             arrays["relevant"],
             arrays["votes"],
-            **{n: counts[n] for n in _COUNTS if n != "history"},
-            history=history,
+            halves=Halves.of_arrays(halves) if halves else None,
+            **{n: counts[n] for n in _COUNTS if n not in pairs},
+            **pairs,
             steps=those(_STEPS),
         )
 

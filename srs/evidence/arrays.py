@@ -86,6 +86,14 @@ def _add(places, values, totals, by_maximum):  # type: ignore[no-untyped-def]
                     totals[kind][role, at] += value
 
 
+def add_values(
+    places: np.ndarray, values: Mapping[str, np.ndarray], totals: Mapping[str, np.ndarray]
+) -> None:
+    """Merge values of kinds of evidence, by name, into what is held of these places."""
+    held = tuple(totals[kind] for kind in values)
+    _add(places, tuple(values.values()), held, _by_maximum(values))
+
+
 def _by_maximum(kinds: Iterable[str]) -> tuple[bool, ...]:
     """Whether each kind is merged by the maximum; else by the sum."""
     return tuple(evidence_kind(kind).merge == "maximum" for kind in kinds)
@@ -103,6 +111,7 @@ class Evidence:
                 `EvidenceKind.merge` says; *used* is always among them; (1, n) of kinds with
                 p-values
     told        by name: what kinds tell of features besides (`EvidenceKind.tells`)
+    less        of some kinds, what is to be taken off `by_kind` (`srs.evidence.halves`)
     """
 
     n_drawn: np.ndarray
@@ -111,6 +120,7 @@ class Evidence:
     importance: np.ndarray
     by_kind: dict[str, np.ndarray]
     told: dict[str, np.ndarray] = field(default_factory=dict)
+    less: dict[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, n_features: int, n_roles: int, kinds: Sequence[str] = USUAL) -> Evidence:
@@ -126,14 +136,14 @@ class Evidence:
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Evidence:
         """The inverse of `arrays`."""
-        counts = {name: arrays[name] for name in _Counts._fields}
+        counts = _Counts(*(arrays[name] for name in _Counts._fields))
         told = {n.removeprefix(_TOLD): a for n, a in arrays.items() if n.startswith(_TOLD)}
         by_kind = {
             name: array
             for name, array in arrays.items()
-            if name not in counts and not name.startswith(_TOLD)
+            if name not in _Counts._fields and not name.startswith(_TOLD)
         }
-        return cls(**counts, by_kind=by_kind, told=told)
+        return cls(*counts, by_kind=by_kind, told=told)
 
     @property
     def n_roles(self) -> int:
@@ -144,8 +154,7 @@ class Evidence:
         wins = batch.wins if len(self.n_wins) else batch.wins[:0]
         counts = _Counts(self.n_drawn, self.n_used, self.n_wins, self.importance)
         _count(batch.places, batch.splits, wins, batch.by_kind[USED.name], counts)
-        totals = tuple(self.by_kind[kind] for kind in batch.by_kind)
-        _add(batch.places, tuple(batch.by_kind.values()), totals, _by_maximum(batch.by_kind))
+        add_values(batch.places, batch.by_kind, self.by_kind)
         features = pool_roles == 0
         np.add.at(self.importance, pool_places[features], batch.carried[features].astype("f4"))
 
@@ -170,19 +179,23 @@ class Evidence:
         others. May be a view of what is held (`np.may_share_memory` tells).
         """
         total: np.ndarray = self.by_kind[kind][roles]
+        less = self.less[kind][roles] if kind in self.less else None
         mean = evidence_kind(kind).mean
-        if not mean and isinstance(places, slice):
+        if not mean and less is None and isinstance(places, slice):
             return total[:, places]
         n_places = len(self.n_drawn) if isinstance(places, slice) else len(places)
         found = np.empty((len(total), n_places), np.float32)
         for start in range(0, n_places, PIECE):  # what a piece needs besides is small
             here = slice(start, start + PIECE)
             some = here if isinstance(places, slice) else places[here]
+            values = total[:, some]
+            if less is not None:
+                values = np.maximum(values - less[:, some], np.float32(0.0))
             if not mean:
-                found[:, here] = total[:, some]
+                found[:, here] = values
                 continue
             counts = np.maximum(self.n_drawn[some], 1)
-            np.divide(total[:, some], counts, out=found[:, here], dtype="f4", casting="unsafe")
+            np.divide(values, counts, out=found[:, here], dtype="f4", casting="unsafe")
         return found
 
     def histograms(self, kinds: Sequence[str]) -> dict[str, Histogram]:

@@ -75,6 +75,19 @@ def held_bytes(kinds: Iterable[EvidenceKind], n_roles: int) -> int:
     return sum(kind.held_bytes(n_roles) for kind in kinds)
 
 
+def halves_bytes(kinds: Sequence[str], n_roles: int) -> int:
+    """Bytes that the halves of the trees (`srs.evidence.halves`) take besides for a feature.
+
+    >>> halves_bytes(("used", "screened", "peak"), 2)
+    36
+    """
+    if n_roles == 1:  # paper mode has none
+        return 0
+    of_trees = kinds_of_trees(kinds)
+    n_bytes = sum(kind.bytes_per_role * (1 + (kind.merge == "maximum")) for kind in of_trees)
+    return n_bytes * n_roles + 4
+
+
 def taking_part(
     settings: Settings, n_features: int, n_samples: int
 ) -> tuple[tuple[str, ...], dict[str, str]]:

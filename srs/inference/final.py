@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from srs.evidence.arrays import Evidence
+from srs.evidence.halves import Halves
 from srs.evidence.histogram import Histogram
 from srs.evidence.registry import with_probes
 from srs.evidence.told import DIRECTION
@@ -19,6 +20,7 @@ from srs.inference.combine import Combined, combine_kinds
 from srs.inference.decide import Verdict, find_drawn, judge, smallest
 from srs.inference.fdr import q_values
 from srs.inference.grounds import Grounds, describe_grounds
+from srs.inference.interim import Rule, find_relevant
 from srs.inference.knockoff import knockoff_plus
 from srs.inference.paper import decide_paper
 from srs.inference.partners import strong_pairs, unexplained
@@ -29,8 +31,8 @@ from srs.settings import Settings
 class FinalDecision:
     """What was found.
 
-    numbers     by place: p_value, q_value, verdict, found_by, importance, effect, n_drawn, n_used
-                direction if there is a univariate test
+    numbers     by place: p_value, q_value, verdict, found_by, stability, importance, effect,
+                n_drawn, n_used, and direction if there is a univariate test
     kinds       names of the kinds of evidence that counted; `found_by` counts them
     grounds     what verdicts rest on, see `srs.inference.grounds`
     histograms  for each kind of evidence, how many features and probes have how much of it
@@ -55,14 +57,16 @@ def decide_all(
     evidence: Evidence,
     settings: Settings,
     *,
+    halves: Halves | None,
     kinds: tuple[str, ...],
     feature_classes: np.ndarray,
     pinned: np.ndarray,
     relevant: np.ndarray,
     n_trees: int,
 ) -> FinalDecision:
-    """Decide on all features; the arrays of `evidence` are used up.
+    """Decide on all features; the arrays of `evidence` and `halves` are used up.
 
+    halves           evidence of the halves of the trees; None in paper mode
     kinds            kinds of evidence that count
     feature_classes  by place, see `srs.inference.feature_classes`
     pinned           places that get no verdict of their own
@@ -70,6 +74,11 @@ def decide_all(
     n_trees          trees that were grown
     """
     histograms = evidence.histograms(kinds)
+    stability = np.full(len(evidence.n_drawn), np.nan, np.float32)
+    if halves is not None:
+        rule = Rule.of(settings, kinds, feature_classes, pinned)
+        stability = _stability(evidence, halves, rule)
+        halves.release()
     with_whom = {}
     if settings.mode == "paper":
         numbers, grounds = _decide_paper(evidence, settings, relevant)
@@ -86,6 +95,7 @@ def decide_all(
         for kind in evidence.by_kind:
             if kind != USED.name:
                 evidence.release(kind)
+    numbers["stability"] = stability
     numbers["effect"] = _effect(evidence)
     evidence.release(USED.name)
     numbers["importance"] = evidence.release("importance") / np.float32(max(n_trees, 1))
@@ -124,6 +134,16 @@ def _decide_paper(
     decided.verdict[relevant] = Verdict.RELEVANT
     numbers = {"p_value": decided.p_value, "q_value": decided.q_value, "verdict": decided.verdict}
     return numbers, {"rule": "paper", "kinds": [], "second_opinion": None}
+
+
+def _stability(evidence: Evidence, halves: Halves, rule: Rule) -> np.ndarray:
+    """float32 by place: share of the halves of the trees in which the feature is found."""
+    found = np.zeros(len(evidence.n_drawn), np.float32)
+    for half in halves.of(evidence):
+        found[find_relevant(half, rule)] += np.float32(0.5)
+    if rule.excluded is not None:
+        found[rule.excluded] = np.nan
+    return found
 
 
 def _effect(evidence: Evidence) -> np.ndarray:

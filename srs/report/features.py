@@ -47,6 +47,7 @@ _NAME = Column("feature", numeric=False)
 _ID = Column("id", "the column of the source, counted from 0")
 _P = Column("p", "probability that an irrelevant feature shows at least as much evidence")
 _Q = Column("q", "smallest false discovery rate at which the feature is in the list")
+_STABILITY = Column("stability", "share of the two halves of the trees that find the feature alone")
 _LOST = Column("lost", "share of draws in which the random probe was not beaten (no p-value)")
 _FOUND_BY = Column("found by", "kind of evidence with the smallest p-value", numeric=False)
 _IMPORTANCE = Column("importance", "mean impurity decrease over all trees of the run")
@@ -88,7 +89,7 @@ def relevant_features(document: Document, table: FeatureTable) -> str:
 
 
 def _columns(paper: bool, annotations: Sequence[Column], decided: bool = True) -> list[Column]:
-    tests = [] if not decided else [_LOST] if paper else [_P, _Q]
+    tests = [] if not decided else [_LOST] if paper else [_P, _Q, _STABILITY]
     return [_NAME, *annotations, _ID, *tests, _IMPORTANCE, _EFFECT, _DRAWN, _USED]
 
 
@@ -115,6 +116,7 @@ def _cells(row: Mapping[str, Any], columns: Sequence[Column]) -> list[Cell]:
         _ID: lambda: Cell(str(row["feature_id"]), row["feature_id"]),
         _P: lambda: Cell(prose(probability(row["p_value"])), row["p_value"]),
         _Q: lambda: Cell(prose(probability(row["q_value"])), row["q_value"]),
+        _STABILITY: lambda: _share(row.get("stability")),
         _LOST: lambda: Cell(percent(row["p_value"]), row["p_value"]),
         _IMPORTANCE: lambda: Cell(number(row["importance"]), row["importance"]),
         _FOUND_BY: lambda: Cell(name(row["found_by"] or "–")),
@@ -139,6 +141,11 @@ def _unused(relevant: Sequence[Mapping[str, Any]]) -> str:
         "were better in each node. What a feature would have gained there is evidence, too (see "
         "“Features against chance”), and for these it is more than chance."
     )
+
+
+def _share(value: float | None) -> Cell:
+    """Results of earlier versions have none."""
+    return Cell("", -1.0) if value is None else Cell(percent(value), value)
 
 
 def _annotation(value: Any) -> Cell:

@@ -78,7 +78,7 @@ def _features(document: Mapping[str, Any]) -> list[str]:
         ]
     best = surest_first(document)
     tests = ["lost"] if is_paper(document) else ["p", "q"]
-    lines = [["feature", "id", *tests, "importance", "drawn", "used"]]
+    lines = [["feature", "id", *tests, "stability", "importance", "drawn", "used"]]
     lines += [_row(row, is_paper(document)) for row in best[:MAX_ROWS]]
     shown = _align(lines)
     if len(best) > MAX_ROWS:
@@ -98,10 +98,17 @@ def _row(row: Mapping[str, Any], paper: bool) -> list[str]:
         name,
         str(row["feature_id"]),
         *tests,
+        _stability(row),
         number(row["importance"]),
         number(row["n_drawn"]),
         number(row["n_used"]),
     ]
+
+
+def _stability(row: Mapping[str, Any]) -> str:
+    """Share of the halves of the trees; unknown in paper mode and to earlier versions."""
+    known = row.get("stability")
+    return "" if known is None else percent(known)
 
 
 def _align(lines: Sequence[Sequence[str]]) -> list[str]:

@@ -1,7 +1,7 @@
 """The table of all features, in the order of the source's columns, a piece at a time.
 
 With names and words it takes 70 bytes a row and more, too many to be made at once of millions of
-features. It is held as numbers (33 bytes a row, and names if features have some) or read from its
+features. It is held as numbers (37 bytes a row, and names if features have some) or read from its
 file; rows are made of a piece when somebody looks at it.
 """
 
@@ -26,6 +26,7 @@ SCHEMA = pa.schema(
         ("verdict", pa.string()),
         ("p_value", pa.float64()),
         ("q_value", pa.float64()),
+        ("stability", pa.float32()),
         ("importance", pa.float32()),
         ("effect", pa.float32()),
         ("n_drawn", pa.uint32()),
@@ -37,7 +38,7 @@ SCHEMA = pa.schema(
 
 # Few values again and again. A dictionary of others (p-values) takes time, memory and disk: with
 # it 3 million rows were written in 2.5 s, 99 MB and to 134 MB, without in 0.9 s, 64 MB, 102 MB.
-REPEATED = ["verdict", "n_drawn", "n_used", "group", "found_by"]
+REPEATED = ["verdict", "stability", "n_drawn", "n_used", "group", "found_by"]
 # Columns that results of earlier versions, or of some runs, do not have.
 FOUND_BY = "found_by"
 MAYBE = {"direction": pa.float32()}
@@ -110,9 +111,9 @@ class WholeTable:
 class HeldTable:
     """The table in memory, as numbers.
 
-    numbers      columns: p_value, q_value, importance, effect, n_drawn, n_used, and verdict as a
-                 position in `verdicts`; maybe found_by, of relevant features as a position in
-                 `kinds`
+    numbers      columns: p_value, q_value, stability (not a number where it is not known),
+                 importance, effect, n_drawn, n_used, and verdict as a position in `verdicts`; maybe
+                 found_by, of relevant features as a position in `kinds`, and direction
     verdicts     their names
     names        UTF-8 bytes and offsets of the names; None: features have none
     pinned       int64: rows of pinned features
@@ -145,6 +146,11 @@ class HeldTable:
     def name(self, row: int) -> str:
         name: str = self._column("name", int(row), int(row) + 1)[0].as_py()
         return name
+
+    def number(self, name: str, row: int) -> float | int | None:
+        """A number of a row; None where it is not known."""
+        found: float | int = self.numbers[name][row].item()
+        return None if found != found else found
 
     def annotation(self, name: str, row: int) -> int | str:
         values, labels = self.annotations[name]
@@ -180,6 +186,8 @@ class HeldTable:
             is_relevant = self.numbers["verdict"][start:end] == self.verdicts.index("RELEVANT")
             numbers = pa.array(self.numbers[name][start:end].astype(np.int8), mask=~is_relevant)
             return pa.DictionaryArray.from_arrays(numbers, pa.array(self.kinds)).cast(pa.string())
+        if name == "stability":
+            return pa.array(self.numbers[name][start:end], from_pandas=True)  # null: not known
         if name in self.numbers:
             return pa.array(self.numbers[name][start:end])
         found = np.zeros(end - start, np.int32)

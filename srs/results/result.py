@@ -144,9 +144,10 @@ class Result:
 
     @property
     def table(self) -> pa.Table:
-        """One row per feature: feature_id, name, verdict, p_value, q_value, importance, effect,
-        n_drawn, n_used, pinned, group (see `groups`; null for features in none); found_by (kind of
-        evidence with the smallest p-value, of relevant features) if that is known."""
+        """One row per feature: feature_id, name, verdict, p_value, q_value, stability, importance,
+        effect, n_drawn, n_used, pinned, group (see `groups`; null for features in none); found_by
+        (kind of evidence with the smallest p-value, of relevant features) and direction, if these
+        are known."""
         return whole(self.all_features)
 
     @cached_property

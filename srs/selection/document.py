@@ -52,7 +52,7 @@ from srs.store import FeatureStore
 from srs.targets.registry import target_kind
 from srs.trees import Tree
 
-ROW_COLUMNS = ("p_value", "q_value", "importance", "effect", "n_drawn", "n_used")
+ROW_COLUMNS = ("p_value", "q_value", "stability", "importance", "effect", "n_drawn", "n_used")
 
 
 MEASURED_PACKAGES = ("numpy", "numba", "zarr", "scipy", "pyarrow")
@@ -78,6 +78,7 @@ def make_result(
     found = decide_all(
         outcome.state.evidence,
         context.settings,
+        halves=outcome.state.halves,
         kinds=context.kinds,
         feature_classes=context.feature_classes,
         pinned=context.pinned,
@@ -334,7 +335,7 @@ def _rows(table: HeldTable, rows: np.ndarray) -> list[FeatureRow]:
     found = [
         {"feature_id": table.feature_id(row), "name": table.name(row)}
         | {name: table.annotation(name, row) for name in table.annotations}
-        | {name: table.numbers[name][row].item() for name in ROW_COLUMNS}
+        | {name: table.number(name, row) for name in ROW_COLUMNS}
         | ({FOUND_BY: table.found_by(row)} if FOUND_BY in table.numbers else {})
         | {name: table.numbers[name][row].item() for name in MAYBE if name in table.numbers}
         for row in rows

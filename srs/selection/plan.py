@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from srs.engine.context import RunContext, make_context, require_samples, with_resident_codes
 from srs.engine.kernels import ensure_compiled
-from srs.engine.loop import Run
 from srs.engine.memory import (
     batch_mem,
     coordinator_mem,
@@ -23,15 +21,15 @@ from srs.engine.memory import (
     threads_that_fit,
     worker_projected_mem,
 )
+from srs.engine.run.settling import MOST
 from srs.engine.state import Progress
 from srs.engine.stopping import trees_to_meet_a_clique
 from srs.executors import LocalExecutor, check_executor
 from srs.selection.feature_sets import choose_sets
+from srs.selection.rehearsal import Rehearsal
 from srs.selection.request import Request, read_request
 from srs.store import Chosen, FeatureStore
 from srs.theory import expected_iterations
-
-CALIBRATION_SECONDS = 2.0  # about as long as the calibration may take
 
 
 @dataclass(frozen=True)
@@ -53,6 +51,9 @@ class Plan:
     seconds_per_tree   measured on this machine with all threads
     seconds_per_pass   predicted wall time
     seconds            predicted wall time until the run may end
+    seconds_of_steps   of these, before the first tree: all pairs of features, tests of single ones
+    most_trees         trees after which it ends even if its list is not stable; None: no such end
+    max_seconds        wall time after which it ends with what it has found; None: no limit
     pair_trees         expected trees until a pair with no effects of their own is found
     n_features         number of features
     """
@@ -72,6 +73,9 @@ class Plan:
     seconds_per_tree: float
     seconds_per_pass: float
     seconds: float
+    seconds_of_steps: float
+    most_trees: int | None
+    max_seconds: float | None
     pair_trees: float
     n_features: int
 
@@ -118,7 +122,7 @@ def plan(
     max_features: int | None = None,
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
-    patience: int = 3,
+    patience: int | None = None,
     probe_draws: int = 10,
     probe_share: float = 0.95,
     holdout: float = 0.0,
@@ -137,11 +141,10 @@ def plan(
     folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
+    finish: Any = None,
     # end generated
 ) -> Plan:
-    """Predict the cost of `srs.select` with the same arguments; runs a short calibration.
-
-    It grows trees on `threads` threads of this process, whatever `executor` is.
+    """Predict the cost of `srs.select`: begins it on threads of this process.
 
     >>> import numpy as np, srs
     >>> X = np.random.default_rng(0).normal(size=(100, 400))
@@ -181,7 +184,7 @@ def check(
     max_features: int | None = None,
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
-    patience: int = 3,
+    patience: int | None = None,
     probe_draws: int = 10,
     probe_share: float = 0.95,
     holdout: float = 0.0,
@@ -200,17 +203,16 @@ def check(
     folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
+    finish: Any = None,
     # end generated
 ) -> None:
     """Raise what `srs.select` would refuse with the same arguments, before any codes are read.
 
     >>> import numpy as np, srs
     >>> store = srs.ingest(np.random.default_rng(0).normal(size=(9, 4)), target=[0, 1, 1] * 3)
-    >>> try:
-    ...     srs.check(store, memory="1MB")
-    ... except srs.SRSError as error:
-    ...     print(error.needed_mem > 10**8, error.allowed_mem)
-    True 1000000
+    >>> srs.check(store, memory="1MB")
+    Traceback (most recent call last):
+    srs.errors.MemoryBudgetError: ...
     """
     check_request(read_request(locals()))
 
@@ -234,16 +236,19 @@ def make_plan(request: Request) -> Plan:
     threads = threads_that_fit(context.shape, wanted, allowed_mem)
     context = with_resident_codes(context, threads)
     resident = context.resident is not None
-    # A limit of no seconds at all must not end the rehearsal before its first round.
-    timeless = replace(context, settings=replace(context.settings, max_seconds=None))
-    run, start, seconds_per_tree = _rehearse(timeless, LocalExecutor(threads))
-    n_rounds = max(context.settings.patience, -(-run.least_trees // run.round_trees))
+    settings = context.settings
+    rehearsal = Rehearsal(context, LocalExecutor(threads))
+    rehearsal.rehearse()
+    seconds_per_tree = rehearsal.seconds_per_tree
+    n_rounds = max(settings.patience or 0, -(-rehearsal.least_trees // rehearsal.round_trees))
+    seconds = rehearsal.seconds_before + seconds_per_tree * n_rounds * rehearsal.round_trees
+    without_end = settings.patience is not None or settings.mode == "paper"
     shape = context.shape
     return Plan(
         subspace_size=shape.subspace_size,
         n_probes=shape.n_roles - 1,
-        trees_per_pass=run.trees_per_pass,
-        least_trees=run.least_trees,
+        trees_per_pass=rehearsal.trees_per_pass,
+        least_trees=rehearsal.least_trees,
         threads=threads,
         resident=resident,
         bytes_per_pass=store_mem(shape) * request.store.manifest.code_bits // 8,
@@ -253,34 +258,11 @@ def make_plan(request: Request) -> Plan:
         worker_mem=worker_projected_mem(shape, 1, allowed_mem),
         allowed_mem=allowed_mem,
         seconds_per_tree=seconds_per_tree,
-        seconds_per_pass=seconds_per_tree * run.trees_per_pass,
-        seconds=start + seconds_per_tree * n_rounds * run.round_trees,
+        seconds_per_pass=seconds_per_tree * rehearsal.trees_per_pass,
+        seconds=seconds,
+        seconds_of_steps=rehearsal.seconds_of_steps,
+        most_trees=None if without_end else MOST * rehearsal.least_trees,
+        max_seconds=settings.seconds_limit,
         pair_trees=trees_to_meet_a_clique(shape, 2),
         n_features=shape.n_features,
     )
-
-
-class _Enough(Exception):
-    """Ends a rehearsal."""
-
-
-def _rehearse(context: RunContext, executor: LocalExecutor) -> tuple[Run, float, float]:
-    """A run that was begun: with it, seconds to get going, and wall seconds of a tree.
-
-    Looks at the evidence, and threads that wait for one another and for memory, are part of it.
-    """
-    marks: list[tuple[float, int]] = []
-
-    def note(progress: Progress) -> None:
-        marks.append((progress.seconds, progress.n_trees))
-        if len(marks) > 1 and progress.seconds > CALIBRATION_SECONDS:
-            raise _Enough
-
-    run = Run(context, executor, on_progress=note)
-    with suppress(_Enough):
-        run.run()
-    (first, n_first), (last, n_last) = marks[0], marks[-1]
-    if n_last == n_first:
-        return run, 0.0, last / n_last
-    a_tree = (last - first) / (n_last - n_first)
-    return run, max(0.0, first - n_first * executor.n_parallel * a_tree), a_tree

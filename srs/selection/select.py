@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from srs.memory import release_memory
 from srs.results.result import Result
 from srs.selection.document import make_result, run_notices, run_projected_mem
 from srs.selection.feature_sets import choose_sets
+from srs.selection.groups import signal_seconds
 from srs.selection.request import Request, read_request
+from srs.settings import RunArguments
 from srs.store import Chosen, FeatureStore
 
 log = logging.getLogger("srs")
@@ -56,7 +59,7 @@ def select(
     max_features: int | None = None,
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
-    patience: int = 3,
+    patience: int | None = None,
     probe_draws: int = 10,
     probe_share: float = 0.95,
     holdout: float = 0.0,
@@ -75,6 +78,7 @@ def select(
     folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
+    finish: Any = None,
     # end generated
 ) -> Result:
     """Find the relevant features of a feature store, given open or by its path.
@@ -90,7 +94,7 @@ def select(
     subspace_size     Features that a tree explores (q); None: from memory and data
     max_trees         Maximum number of trees; None: no limit; 1,000 in paper mode
     max_passes        Maximum number of passes over the features; None: no limit
-    max_seconds       Maximum wall time, in seconds; None: no limit
+    max_seconds       Maximum wall time, in seconds; None: a day; no limit in paper mode
     carry_fraction    Share of a subspace for carried features (alpha): between 0 and 1
     max_carried       Maximum number of carried columns of a tree in default mode
     round_size        Trees between two interim decisions, in whole batches; more trees keep more
@@ -114,7 +118,8 @@ def select(
     max_features      Number of columns tried at a node (K); None: all
     max_depth         Maximum depth of a tree; None: no limit
     min_samples_leaf  Minimum number of samples in a leaf
-    patience          Stop after this many rounds without a change of the relevant set
+    patience          Stop after this many rounds without a change of the relevant set; None: when
+                      more trees would hardly change it
     probe_draws       Paper mode: a feature needs more draws than this (L)
     probe_share       Paper mode: share of draws in which a feature must beat the probe (beta):
                       between 0 and 1
@@ -142,6 +147,8 @@ def select(
     folder            Folder for checkpoints and kept trees; None: nowhere
     resume            Continue from the checkpoint in the folder
     on_progress       Function that is called with a Progress while trees are grown
+    finish            A threading.Event: once it is set, the run ends with what it has found; None:
+                      it runs to its end
 
     >>> import numpy as np, srs
     >>> rng = np.random.default_rng(1)
@@ -167,7 +174,7 @@ def run_selection(request: Request) -> Result:
         sets = choose_sets(given.feature_sets, request.store, settings)
     folder = None if given.folder is None else Path(given.folder)
     with _open_executor(request) as executor:
-        run = _make_run(context, executor, folder, given.on_progress)
+        run = _make_run(context, executor, folder, given)
         if given.resume:
             run.restore()
         outcome = run.run()
@@ -198,13 +205,18 @@ def _make_run(
     context: RunContext,
     executor: Executor,
     folder: Path | None,
-    on_progress: Callable[[Progress], None] | None,
+    given: RunArguments,
 ) -> Run:
+    asked = {
+        "on_progress": given.on_progress,
+        "finish": given.finish,
+        "seconds_after": partial(signal_seconds, n_samples=context.shape.n_samples),
+    }
     if executor.remote:
         task = make_task(context, executor.n_parallel)
-        return Run(context, executor, folder, on_progress, task)
+        return Run(context, executor, folder, task=task, **asked)
     executor.n_parallel = threads_that_fit(
         context.shape, executor.n_parallel, context.settings.allowed_mem
     )
     context = with_resident_codes(context, executor.n_parallel)
-    return Run(context, executor, folder, on_progress)
+    return Run(context, executor, folder, **asked)

@@ -43,7 +43,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     subspace_size : Features that a tree explores (q); None: from memory and data.
     max_trees : Maximum number of trees; None: no limit; 1,000 in paper mode.
     max_passes : Maximum number of passes over the features; None: no limit.
-    max_seconds : Maximum wall time, in seconds; None: no limit.
+    max_seconds : Maximum wall time, in seconds; None: a day; no limit in paper mode.
     carry_fraction : Share of a subspace for carried features (alpha): between 0 and 1.
     max_carried : Maximum number of carried columns of a tree in default mode.
     round_size : Trees between two interim decisions, in whole batches; more trees keep more workers
@@ -65,7 +65,8 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     max_features : Number of columns tried at a node (K); None: all.
     max_depth : Maximum depth of a tree; None: no limit.
     min_samples_leaf : Minimum number of samples in a leaf.
-    patience : Stop after this many rounds without a change of the relevant set.
+    patience : Stop after this many rounds without a change of the relevant set; None: when more
+        trees would hardly change it.
     probe_draws : Paper mode: a feature needs more draws than this (L).
     probe_share : Paper mode: share of draws in which a feature must beat the probe (beta): between
         0 and 1.
@@ -129,7 +130,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     max_features: int | None = None
     max_depth: int | None = None
     min_samples_leaf: int = 1
-    patience: int = 3
+    patience: int | None = None
     probe_draws: int = 10
     probe_share: float = 0.95
     holdout: float = 0.0

@@ -146,9 +146,26 @@ def test_genotypes_are_sent_with_their_table(run: Run, client: Client, tmp_path:
     assert "table, covariates are options for reading files" in refused
 
 
+def submit_long(run: Run, dataset: Dataset) -> str:
+    given = [f"{name}={LONG[name]}" for name in ("max_seconds", "patience")]
+    options = [part for one in given for part in ("--set", one)]
+    return run(*["submit", dataset.id, "--memory", LONG["memory"], *options]).stdout.strip()
+
+
+def test_finish(run: Run, dataset: Dataset, client: Client) -> None:
+    """The list so far is a result like any other."""
+    job = client.jobs.get(submit_long(run, dataset))
+    while job.progress is None or not job.progress.n_trees:
+        job.refresh(wait=5.0)
+    asked = json.loads(run("jobs", "finish", job.id, "--json").stdout)
+    assert asked["finish_asked"]
+    job.finish().wait(timeout=60)
+    assert job.result().stop_reason == "the run was asked to finish"
+    assert job.finish().status == "SUCCEEDED"
+
+
 def test_cancel_and_resume(run: Run, dataset: Dataset) -> None:
-    limit = f"max_seconds={LONG['max_seconds']}"
-    job_id = run(*["submit", dataset.id, "--memory", LONG["memory"], "--set", limit]).stdout.strip()
+    job_id = submit_long(run, dataset)
     run("jobs", "cancel", job_id)
     stopped = run("watch", job_id, code=7)
     assert "was cancelled" in stopped.stderr

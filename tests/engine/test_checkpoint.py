@@ -26,7 +26,8 @@ def store(tmp_path_factory):
 @pytest.fixture
 def interrupted(store, tmp_path, monkeypatch):
     """The folder of a run that was stopped after some rounds."""
-    monkeypatch.setattr("srs.engine.loop.SYNC_SHARE", 1e9)  # after every round, however short
+    # After every round, however short.
+    monkeypatch.setattr("srs.engine.run.keeper.SYNC_SHARE", 1e9)
 
     def stop(progress):
         if progress.n_trees >= 60:
@@ -39,7 +40,8 @@ def interrupted(store, tmp_path, monkeypatch):
 
 def test_every_round_is_kept_though_syncing_is_dear(store, tmp_path, monkeypatch):
     """Guards kills: however short rounds are, no more than one is grown again."""
-    monkeypatch.setattr("srs.engine.loop.SYNC_SHARE", 1e-9)  # the first checkpoint alone is synced
+    # The first checkpoint alone is synced.
+    monkeypatch.setattr("srs.engine.run.keeper.SYNC_SHARE", 1e-9)
     seen = []
 
     def compare(progress):
@@ -90,8 +92,8 @@ def test_a_crash_between_the_renames(interrupted):
 FULL = """
 import sys, srs, logging
 logging.basicConfig(format="%(message)s")
-import srs.engine.loop
-srs.engine.loop.SYNC_SHARE = 1e9
+import srs.engine.run.keeper
+srs.engine.run.keeper.SYNC_SHARE = 1e9
 {prepare}
 def grown(progress):
     if progress.n_rounds == 3 and progress.round_ended:

@@ -95,7 +95,7 @@ from srs.selection.document import make_feature_table
 from srs.settings import Settings
 from srs.evidence.arrays import Evidence
 from srs.evidence.registry import USUAL
-from srs.inference.interim import find_relevant
+from srs.inference.interim import Rule, find_relevant
 tracemalloc.start()
 p = 2_000_000
 ids = np.random.default_rng(1).permutation(p).astype(np.uint32)
@@ -111,7 +111,7 @@ none = np.empty(0, np.int64)
 tracemalloc.reset_peak()
 """
 INTERIM = """
-find_relevant(evidence, USUAL, 0.1, feature_classes=feature_classes, excluded=none)
+find_relevant(evidence, Rule(USUAL, 0.1, feature_classes, none))
 choose_pool(evidence, USUAL, 40, none, feature_classes)
 print(tracemalloc.get_traced_memory()[1] / p)
 """

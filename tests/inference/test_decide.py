@@ -11,7 +11,7 @@ from srs.evidence.arrays import Evidence
 from srs.evidence.registry import USUAL, with_probes
 from srs.inference.decide import Verdict, decide
 from srs.inference.fdr import CONFIDENCE, FEW_FALSE, poisson_quantile, q_values
-from srs.inference.interim import find_relevant
+from srs.inference.interim import Rule, decide_interim, find_relevant
 from srs.inference.knockoff import knockoff_plus
 from srs.inference.paper import decide_paper
 
@@ -89,10 +89,12 @@ def test_a_look_finds_what_the_last_one_does(global_random_seed, rule, n_feature
         settings = {
             "feature_classes": rng.integers(0, n_feature_classes, 6_000).astype(np.uint8),
             "excluded": rng.integers(0, 6_000, 3),
-            "rule": rule,
         }
-        relevant = decide(evidence, KINDS, fdr, **settings).relevant
-        np.testing.assert_array_equal(find_relevant(evidence, KINDS, fdr, **settings), relevant)
+        relevant = decide(evidence, KINDS, fdr, **settings, rule=rule).relevant
+        look = find_relevant(evidence, Rule(KINDS, fdr, **settings, name=rule))
+        np.testing.assert_array_equal(look, relevant)
+        interim = decide_interim(evidence, Rule(KINDS, fdr, **settings, name=rule))
+        np.testing.assert_array_equal(interim.relevant, relevant)
         n_found.append(len(relevant))
     assert n_found[-1] > 10
 
@@ -212,7 +214,7 @@ def test_the_knockoff_filter_with_features_that_are_nearly_constant(global_rando
         usual[0, :n_true] += rng.uniform(8, 30, n_true)
         evidence = evidence_of(np.concatenate([usual, constant], axis=1))
         classes = np.repeat(np.array([1, 0], np.uint8), [n_usual, n_constant])
-        chosen = np.flatnonzero(knockoff_plus(evidence, USUAL, 0.1, classes))
+        chosen = np.flatnonzero(knockoff_plus(evidence, KINDS, 0.1, classes))
         n_found.append((chosen < n_true).sum())
         shares.append((chosen >= n_true).mean())
     assert min(n_found) > 0.9 * n_true
@@ -230,6 +232,6 @@ def test_the_knockoff_filter_keeps_its_rate_in_classes(global_random_seed):
         plain[0, :40] += rng.exponential(8, 40)
         statistics = np.concatenate([plain, heavy, light], axis=1)
         classes = np.repeat(np.arange(3, dtype=np.uint8), [400, 300, 300])
-        chosen = np.flatnonzero(knockoff_plus(evidence_of(statistics), USUAL, 0.2, classes))
+        chosen = np.flatnonzero(knockoff_plus(evidence_of(statistics), KINDS, 0.2, classes))
         shares.append((chosen >= 40).mean() if len(chosen) else 0.0)
     assert np.mean(shares) < 0.2 + 3 * np.std(shares) / 10

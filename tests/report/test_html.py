@@ -196,6 +196,7 @@ def _many(found: Result, n: int) -> tuple[dict[str, Any], HeldTable]:
         "verdict": np.arange(n) % 2 * 2,
         "p_value": rng.uniform(size=n),
         "q_value": rng.uniform(size=n),
+        "stability": np.full(n, 0.5, "f4"),
         "importance": rng.uniform(size=n).astype("f4"),
         "effect": rng.normal(size=n).astype("f4"),
         "n_drawn": np.full(n, 9, "u4"),

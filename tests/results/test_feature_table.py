@@ -16,6 +16,7 @@ def make_table(n: int, names: list[str] | None = None) -> HeldTable:
         "verdict": rng.integers(0, 3, n).astype(np.uint8),
         "p_value": rng.random(n),
         "q_value": rng.random(n),
+        "stability": np.where(np.arange(n) % 3, 0.5, np.nan).astype(np.float32),
         "importance": rng.random(n, np.float32),
         "effect": rng.random(n, np.float32),
         "n_drawn": np.arange(n, dtype=np.uint32),
@@ -44,6 +45,7 @@ def test_pieces_do_not_show(tmp_path, monkeypatch, rows, named):
     for i, row in enumerate(rows_held):
         assert row["verdict"] == "ABC"[table.numbers["verdict"][i]]
         assert row["p_value"] == table.numbers["p_value"][i]
+        assert row["stability"] == (0.5 if i % 3 else None) == table.number("stability", i)
     write_table(table, tmp_path / "t.parquet")
     saved = SavedTable(tmp_path / "t.parquet")
     assert whole(saved).schema == whole(table).schema == SCHEMA

@@ -176,10 +176,40 @@ def test_cancel_and_resume(store):
     assert store.jobs.resume(waiting, "ann", LIMITS).status == JobStatus.QUEUED
     job = store.jobs.claim("a", LONG)
     assert store.jobs.cancel(job.id, "ann").status == JobStatus.CANCELLING
-    assert store.jobs.heartbeat(job.id, job.fence, LONG) == JobStatus.CANCELLING
+    assert store.jobs.heartbeat(job.id, job.fence, LONG).status == JobStatus.CANCELLING
     store.jobs.finish(job.id, job.fence, JobStatus.CANCELLED)
     resumed = store.jobs.resume(job.id, "ann", LIMITS)
     assert (resumed.status, resumed.finished_at, resumed.n_attempts) == ("QUEUED", None, 0)
+
+
+def test_a_selection_is_asked_to_finish(store):
+    """Once or often; who takes the job over learns it, and a resumed one forgets it."""
+    job_id = submit(store)
+    with pytest.raises(Conflict, match="QUEUED"):
+        store.jobs.ask_to_finish(job_id, "ann")
+    job = store.jobs.claim("a", SHORT)
+    assert not store.jobs.heartbeat(job.id, job.fence, SHORT).finish_asked
+    asked = store.jobs.ask_to_finish(job.id, "ann")
+    assert (asked.status, asked.finish_asked) == (JobStatus.RUNNING, True)
+    assert asked.last_event > job.last_event
+    assert store.jobs.ask_to_finish(job.id, "ann").last_event == asked.last_event
+    time.sleep(2 * SHORT)
+    again = store.jobs.claim("b", LONG)
+    assert store.jobs.heartbeat(again.id, again.fence, LONG).finish_asked
+    store.jobs.finish(again.id, again.fence, JobStatus.FAILED, error={})
+    with pytest.raises(Conflict, match="FAILED"):
+        store.jobs.ask_to_finish(job_id, "ann")
+    assert not store.jobs.resume(job_id, "ann", LIMITS).finish_asked
+    job = store.jobs.claim("a", LONG)
+    store.jobs.finish(job.id, job.fence, JobStatus.SUCCEEDED, summary={})
+    assert store.jobs.ask_to_finish(job_id, "ann").status == JobStatus.SUCCEEDED
+
+
+def test_only_selections_finish_early(store):
+    made, _ = store.jobs.submit(replace(wanted(), kind=JobKind.EXPLAIN), LIMITS)
+    store.jobs.claim("a", LONG)
+    with pytest.raises(Conflict, match="only a selection"):
+        store.jobs.ask_to_finish(made.id, "ann")
 
 
 def test_a_job_that_crashed_while_it_was_cancelled_is_cancelled(store):

@@ -18,7 +18,7 @@ from srs_service.job import ENDED, Job, JobKind, JobStatus, sources_of
 
 COLUMNS = (
     "id, owner, kind, name, spec, dataset_id, status, fence, n_attempts, last_event, progress, "
-    "error, summary, result_fence, created_at, started_at, finished_at"
+    "error, summary, result_fence, finish_asked, created_at, started_at, finished_at"
 )
 
 
@@ -126,6 +126,7 @@ def parse_job(row: Row) -> Job:
         | {
             "kind": JobKind(row["kind"]),
             "status": JobStatus(row["status"]),
+            "finish_asked": bool(row["finish_asked"]),
             "spec": json.loads(row["spec"]),
             "progress": load(row["progress"]),
             "error": load(row["error"]),

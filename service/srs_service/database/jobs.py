@@ -28,7 +28,7 @@ from srs_service.database.job_rows import (
     read_job,
 )
 from srs_service.errors import Conflict, LeaseLost, TooMany
-from srs_service.job import Job, JobKind, JobStatus, new_id, sources_of
+from srs_service.job import Beat, Job, JobKind, JobStatus, new_id, sources_of
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,21 @@ class Jobs:
                 return job
             raise Conflict(f"the job is {job.status} and cannot be cancelled.", job=job.status)
 
+    def ask_to_finish(self, job_id: str, owner: str) -> Job:
+        """A running selection is asked to end with what it has found; one that ended stays."""
+        with self._database.transaction() as change:
+            job = read_job(change, job_id, owner, lock=True)
+            if job.kind != JobKind.SELECT:
+                raise Conflict("only a selection can end early with a result.", job=job.status)
+            if job.status == JobStatus.SUCCEEDED or (
+                job.finish_asked and job.status == JobStatus.RUNNING
+            ):
+                return job
+            if job.status != JobStatus.RUNNING:
+                raise Conflict(f"the job is {job.status} and cannot finish now.", job=job.status)
+            change.run("UPDATE jobs SET finish_asked = 1 WHERE id = :id", id=job_id)
+            return note_status(change, read_job(change, job_id, owner), "status")
+
     def resume(self, job_id: str, owner: str, limits: QueueLimits) -> Job:
         """Queue a cancelled or failed job again; it continues from its checkpoint."""
         with self._database.transaction() as change:
@@ -123,7 +138,7 @@ class Jobs:
             _check_limits(change, owner, limits)
             change.run(
                 "UPDATE jobs SET n_attempts = 0, error = NULL, queued_at = {now}, "
-                "finished_at = NULL WHERE id = :id",
+                "finish_asked = 0, finished_at = NULL WHERE id = :id",
                 id=job_id,
             )
             return change_status(change, job, JobStatus.QUEUED)
@@ -190,19 +205,19 @@ class Jobs:
             row = look.one("SELECT feature_sets FROM jobs WHERE id = :id", id=job_id)
         return None if row is None else load(row["feature_sets"])
 
-    def heartbeat(self, job_id: str, fence: int, lease_seconds: float) -> JobStatus:
-        """Renew the lease; the job's status (CANCELLING: stop). LeaseLost if it is another's."""
+    def heartbeat(self, job_id: str, fence: int, lease_seconds: float) -> Beat:
+        """Renew the lease; what is wanted of the job. LeaseLost if it is another's."""
         with self._database.transaction() as change:
             row = change.one(
                 "UPDATE jobs SET lease_until = {now} + :lease WHERE id = :id AND fence = :fence "
-                "AND status IN ('RUNNING', 'CANCELLING') RETURNING status",
+                "AND status IN ('RUNNING', 'CANCELLING') RETURNING status, finish_asked",
                 id=job_id,
                 fence=fence,
                 lease=lease_seconds,
             )
         if row is None:
             raise LeaseLost(job_id)
-        return JobStatus(row["status"])
+        return Beat(JobStatus(row["status"]), bool(row["finish_asked"]))
 
     def progress(self, job_id: str, fence: int, progress: ProgressDocument) -> None:
         """Store progress and its event."""

@@ -96,6 +96,9 @@ STEPS: tuple[tuple[str, ...], ...] = (
             '"task": "regression"', '"target_kind": "numbers"'),
             '"task": null', '"target_kind": null')""",
     ),
+    (  # Selections that were asked to end with what they have found.
+        "ALTER TABLE jobs ADD COLUMN finish_asked INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 LOCK = 7_265_719  # of PostgreSQL's advisory locks: replicas that start together migrate in turn
 

@@ -27,6 +27,8 @@ _template = multiprocessing.get_context("forkserver")
 # A child imports the module of the program again, `srs serve`: it finds it imported.
 _template.set_forkserver_preload(["srs_service.jobs.template", "srs.cli.app"])
 
+STOP, FINISH = b"stop", b"finish"  # what a child may be asked
+
 
 def start_template() -> None:
     """Have the template import what jobs need before the first of them comes."""
@@ -42,7 +44,7 @@ class Child:
 
     connection: Connection
     _process: Any
-    _asked: bool = field(default=False)
+    _asked: set[bytes] = field(default_factory=set)
 
     def receive(self) -> dict[str, Any] | None:
         """The next message; None when the child has ended."""
@@ -54,10 +56,17 @@ class Child:
 
     def ask_to_stop(self) -> None:
         """Stop at the next moment that leaves a checkpoint."""
-        if not self._asked:
-            self._asked = True
+        self._ask(STOP)
+
+    def ask_to_finish(self) -> None:
+        """End with what was found so far."""
+        self._ask(FINISH)
+
+    def _ask(self, what: bytes) -> None:
+        if what not in self._asked:
+            self._asked.add(what)
             with contextlib.suppress(OSError):  # it has ended
-                self.connection.send_bytes(b"stop")
+                self.connection.send_bytes(what)
 
     def end(self) -> int | None:
         """Make sure that the process is gone; its exit code."""
@@ -129,20 +138,19 @@ def _run(connection: Connection, order: dict[str, Any]) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the service's to obey
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    stop = threading.Event()
-    threading.Thread(target=_listen, args=(connection, stop), daemon=True).start()
+    asked = {STOP: threading.Event(), FINISH: threading.Event()}
+    threading.Thread(target=_listen, args=(connection, asked), daemon=True).start()
 
     def report(message: Mapping[str, Any]) -> None:
         connection.send_bytes(json.dumps(message).encode())
 
-    run_work(order, report, stop)
+    run_work(order, report, asked[STOP], asked[FINISH])
 
 
-def _listen(connection: Connection, stop: threading.Event) -> None:
-    """Hear a request to stop; end at once when the service is gone."""
+def _listen(connection: Connection, asked: Mapping[bytes, threading.Event]) -> None:
+    """Hear what is asked; end at once when the service is gone."""
     while True:
         try:
-            connection.recv_bytes()
+            asked[connection.recv_bytes()].set()
         except (EOFError, OSError):
             os._exit(1)
-        stop.set()

@@ -22,11 +22,15 @@ class Stopped(Exception):
 
 
 class Reporter:
-    """Tells progress, at most four times a second, and less often in long jobs."""
+    """Tells progress, at most four times a second, and less often in long jobs.
 
-    def __init__(self, report: Report, stop: threading.Event) -> None:
+    finish  set when the job is asked to end with what it has found
+    """
+
+    def __init__(self, report: Report, stop: threading.Event, finish: threading.Event) -> None:
         self._report = report
         self._stop = stop
+        self.finish = finish
         self._started = time.monotonic()
         self._told = 0.0
 

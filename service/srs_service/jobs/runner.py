@@ -30,7 +30,7 @@ from srs_service.settings import Settings
 
 log = logging.getLogger("srs_service")
 
-BEAT_SECONDS = 1.0  # between two heartbeats, which also see cancels
+BEAT_SECONDS = 1.0  # between two heartbeats, which also see what users ask
 TIDY_SECONDS = 3600.0  # between two sweeps of what kills left
 POLL_SECONDS = 1.0  # between two looks for jobs that others queued
 
@@ -77,7 +77,7 @@ class Runner:
             self._thread.start()
 
     def wake(self) -> None:
-        """There may be a job to take, or one to cancel."""
+        """There may be a job to take, to finish or to cancel."""
         self._next_claim = self._next_beat = 0.0
         with contextlib.suppress(OSError):  # shutting down, or full: it wakes anyway
             self._wake_out.send_bytes(b"")
@@ -196,13 +196,15 @@ class Runner:
         if attempt.outcome is not None:
             return
         try:
-            status = self._store.jobs.heartbeat(
+            beat = self._store.jobs.heartbeat(
                 attempt.job.id, attempt.job.fence, self._settings.lease_seconds
             )
         except LeaseLost:
             self._drop(attempt)
             return
-        if status == JobStatus.CANCELLING:
+        if beat.finish_asked:
+            attempt.child.ask_to_finish()
+        if beat.status == JobStatus.CANCELLING:
             self._ask_to_stop(attempt, now)
         if attempt.deadline is not None and now > attempt.deadline:
             attempt.child.end()

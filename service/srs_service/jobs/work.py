@@ -44,9 +44,9 @@ SPARE_MEM = 3 << 29  # of the interpreter, its libraries and their threads
 INSPECT_MEM = 1 << 30
 
 
-def run_work(order: Order, report: Report, stop: threading.Event) -> None:
+def run_work(order: Order, report: Report, stop: threading.Event, finish: threading.Event) -> None:
     """Run a order and report its end."""
-    reporter = Reporter(report, stop)
+    reporter = Reporter(report, stop, finish)
     try:
         found = WORK[order["work"]](order, reporter)
     except (RunInterrupted, Stopped):
@@ -76,6 +76,7 @@ def run_select(order: Order, reporter: Reporter) -> SelectSummary:
             folder=folder,
             resume=resume,
             on_progress=on_progress,
+            finish=reporter.finish,
             threads=order["threads"],
             executor=order["scheduler"],
             tls=order["scheduler_tls"],
@@ -99,6 +100,8 @@ def _figures(now: srs.Progress, evidence: Throttle) -> Figures:
     """How far a selection is; the evidence now and then."""
     seen, left = evidence.ask(now.histograms), now.remaining_seconds
     figures: Figures = {} if seen is None else {"evidence": seen}
+    if now.stage is not None:
+        figures["doing"] = now.stage.kind
     figures.update(
         {
             "n_rounds": now.n_rounds,

@@ -99,6 +99,10 @@ class JobView {
     const made = [];
     const button = (text, kind, click) =>
       made.push(h("button", { class: `button ${kind}`, type: "button", on: { click } }, text));
+    if (job.status === "RUNNING" && job.kind === "select") {
+      if (job.finish_asked) made.push(h("span", { class: "quiet" }, "Finishing …"));
+      else button("Finish now", "", () => this.change(":finish"));
+    }
     if (job.status === "QUEUED" || job.status === "RUNNING") button("Cancel", "", () => this.change(":cancel"));
     if (job.status === "CANCELLED" || job.status === "FAILED") button("Resume", "first", () => this.change(":resume"));
     if (job.status === "SUCCEEDED" && job.kind === "select" && job.summary?.n_relevant) {

@@ -10,6 +10,7 @@ const ROWS = 25;
 export const FEATURE_COLUMNS = [
   ["name", "Feature", name], ["verdict", "Verdict", (v) => VERDICT[v] ?? v],
   ["q_value", "q-value", probability, true], ["p_value", "p-value", probability, true],
+  ["stability", "Stability", (v) => (v === null || v === undefined ? "" : `${Math.round(100 * v)} %`), true],
   ["importance", "Importance", number, true], ["effect", "Effect", number, true],
   ["group", "Group", number, true], ["n_drawn", "Drawn", number, true], ["n_used", "Used", number, true],
 ];

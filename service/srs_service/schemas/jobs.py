@@ -171,6 +171,9 @@ class PlanResponse(Response):
     seconds_per_tree: float
     seconds_per_pass: float
     seconds: float = Field(description="predicted wall time until the run may end")
+    seconds_of_steps: float = Field(description="of these, before the first tree")
+    most_trees: int | None = Field(description="trees after which it ends in any case")
+    max_seconds: float | None = Field(description="wall time after which it ends in any case")
     pair_trees: float | None
 
 
@@ -209,6 +212,7 @@ class JobResponse(Response):
     progress: Progress | None = Field(description="its newest progress; null before the first")
     summary: dict[str, Any] | None = Field(description="figures of the result")
     error: JobError | None = Field(description="why it failed; null if it did not")
+    finish_asked: bool = Field(description="whether it was asked to end with what it has found")
     n_attempts: int = Field(description="number of attempts since it was submitted or resumed")
     created_at: datetime = Field(description="when it was submitted")
     started_at: datetime | None = Field(description="when it was first started")
@@ -243,6 +247,7 @@ class JobResponse(Response):
             progress=job.progress,
             summary=summary,
             error=job.error,
+            finish_asked=job.finish_asked,
             n_attempts=job.n_attempts,
             created_at=moment(job.created_at),
             started_at=moment(job.started_at),

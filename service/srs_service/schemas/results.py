@@ -20,6 +20,8 @@ FeatureSort = Literal[
     "-p_value",
     "q_value",
     "-q_value",
+    "stability",
+    "-stability",
     "importance",
     "-importance",
     "effect",
@@ -59,6 +61,9 @@ class FeatureRow(Response):
     verdict: Verdict
     p_value: float | None
     q_value: float | None
+    stability: float | None = Field(
+        None, description="share of the halves of the trees in which it is found"
+    )
     importance: float | None
     effect: float | None
     n_drawn: int

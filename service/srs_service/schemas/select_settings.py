@@ -29,6 +29,7 @@ REFUSED = {
     "folder": "folder is set by the operator of the service, not by a job.",
     "resume": "resume is set by the operator of the service, not by a job.",
     "on_progress": "on_progress is for runs on your own machine, not for jobs of a service.",
+    "finish": "finish is for runs on your own machine, not for jobs of a service.",
     # end generated
 }
 NOTHING: Any = {"type": "null"}
@@ -115,7 +116,7 @@ class SelectSettings(Request):
     max_seconds: Annotated[float, Field(ge=0, le=1000000000.0)] | None = Field(
         None,
         title="Maximum seconds",
-        description="Maximum wall time, in seconds. null: no limit.",
+        description="Maximum wall time, in seconds. null: a day; no limit in paper mode.",
         json_schema_extra={"x-group": "Limits"},
     )
     carry_fraction: Share = Field(
@@ -215,10 +216,11 @@ class SelectSettings(Request):
         description="Minimum number of samples in a leaf.",
         json_schema_extra={"x-group": "Method, with the letters of the paper"},
     )
-    patience: Count = Field(
-        3,
+    patience: Count | None = Field(
+        None,
         title="Patience",
-        description="Stop after this many rounds without a change of the relevant set.",
+        description="Stop after this many rounds without a change of the relevant set. null: when"
+        " more trees would hardly change it.",
         json_schema_extra={"x-group": "Limits"},
     )
     probe_draws: Annotated[int, Field(ge=0, le=2147483647), WHOLE] = Field(

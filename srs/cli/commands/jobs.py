@@ -1,4 +1,4 @@
-"""`srs jobs`: jobs of a service: list, show, cancel, resume, delete."""
+"""`srs jobs`: jobs of a service: list, show, finish, cancel, resume, delete."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ def jobs(
     Examples:
       srs jobs
       srs jobs --status RUNNING --json
+      srs jobs finish JOB
       srs jobs cancel JOB
       srs jobs resume JOB
     """
@@ -74,6 +75,15 @@ def cancel(
     """Stop a job; the work so far is kept, and `srs jobs resume` continues from there."""
     with reported(as_json), connected(url, api_key) as client:
         _show(client.jobs.get(job).cancel(), as_json)
+
+
+@app.command()
+def finish(
+    job: JobArgument, url: Url = DEFAULT_URL, api_key: ApiKey = None, as_json: AsJson = False
+) -> None:
+    """End a running selection now, with the features that it has found so far."""
+    with reported(as_json), connected(url, api_key) as client:
+        _show(client.jobs.get(job).finish(), as_json)
 
 
 @app.command()

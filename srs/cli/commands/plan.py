@@ -55,7 +55,7 @@ def plan(
     max_features: setting_options.MaxFeatures = None,
     max_depth: setting_options.MaxDepth = None,
     min_samples_leaf: setting_options.MinSamplesLeaf = 1,
-    patience: setting_options.Patience = 3,
+    patience: setting_options.Patience = None,
     probe_draws: setting_options.ProbeDraws = 10,
     probe_share: setting_options.ProbeShare = 0.95,
     holdout: setting_options.Holdout = 0.0,
@@ -121,7 +121,8 @@ def describe(made: Plan, n_relevant: int, trees: dict[str, dict[str, float | Non
         f"workers     {format_bytes(made.worker_mem)} in each worker process of one thread "
         "(--workers); the evidence stays in the coordinator",
         f"time        {seconds_text(made.seconds_per_pass)} per pass; at least "
-        f"{made.least_trees:,} trees, so from {seconds_text(made.seconds)} on",
+        f"{made.least_trees:,} trees, so from {seconds_text(made.seconds)} on{steps_text(made)}",
+        f"end         {end_text(made)}",
         "",
         f"Expected trees until {n_relevant} relevant features among {made.n_features:,} are found:",
     ]
@@ -139,6 +140,25 @@ def describe(made: Plan, n_relevant: int, trees: dict[str, dict[str, float | Non
         f"{trees_text(made, made.pair_trees)})"
     )
     return "\n".join(lines) + "\n"
+
+
+def steps_text(made: Plan) -> str:
+    """What of the time comes before the first tree, if it is worth telling."""
+    if made.seconds_of_steps < 0.05 * made.seconds:
+        return ""
+    return f", {seconds_text(made.seconds_of_steps)} of it for pairs and tests of single features"
+
+
+def end_text(made: Plan) -> str:
+    """When a run ends at the latest."""
+    ends = []
+    if made.most_trees is not None:
+        more = made.seconds_per_tree * (made.most_trees - made.least_trees)
+        ends.append(f"after {made.most_trees:,} trees ({seconds_text(made.seconds + more)})")
+    if made.max_seconds is not None:
+        ends.append(f"after {seconds_text(made.max_seconds)} (--max-seconds)")
+    latest = ", or ".join(ends)
+    return "when the list is stable" + (f"; at the latest {latest}" if ends else "")
 
 
 def trees_text(made: Plan, trees: float | None) -> str:

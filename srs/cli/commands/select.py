@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from srs.cli import options, progress, setting_options
-from srs.cli.failures import StopRequest, notices_shown, reported
+from srs.cli.failures import StopRequest, finish_request, notices_shown, reported
 from srs.cli.metrics_file import write_figures
 from srs.errors import SettingsError
 from srs.ingest.tables.names import read_names
@@ -26,8 +26,9 @@ ROUNDS_A_LINE = {"paper": 100}  # a round of paper mode is one tree
 HELP = """Find the relevant features of a feature store.
 
 Writes result.json, features.parquet and report.html into OUT. The run ends when its list of
-features no longer changes, or at a limit. Ctrl-C and SIGTERM leave a checkpoint: the same
-command with --resume continues. Without a terminal it logs one line per round.
+features is stable, or at a limit. Ctrl-C and SIGTERM leave a checkpoint: the same command
+with --resume continues. SIGUSR1 ends the run with the features found so far. Without a
+terminal it logs one line per round.
 
 \b
 Examples:
@@ -72,7 +73,7 @@ def select(
     max_features: setting_options.MaxFeatures = None,
     max_depth: setting_options.MaxDepth = None,
     min_samples_leaf: setting_options.MinSamplesLeaf = 1,
-    patience: setting_options.Patience = 3,
+    patience: setting_options.Patience = None,
     probe_draws: setting_options.ProbeDraws = 10,
     probe_share: setting_options.ProbeShare = 0.95,
     holdout: setting_options.Holdout = 0.0,
@@ -146,6 +147,7 @@ def _run(store: str, arguments: dict[str, Any], as_json: bool, figures: Path | N
     with (
         notices_shown(as_json),
         StopRequest(quiet=as_json) as stop,
+        finish_request(quiet=as_json) as finish,
         progress.shown("select", as_json) as show,
     ):
 
@@ -154,11 +156,13 @@ def _run(store: str, arguments: dict[str, Any], as_json: bool, figures: Path | N
                 show(*progress.describe_run(now))
             elif now.round_ended and now.n_rounds % every == 0:
                 print(progress.round_line(now, as_json), file=sys.stderr, flush=True)
+            elif now.stage is not None:
+                show(*progress.describe_run(now))
             if now.round_ended and figures is not None:
                 write_figures(figures, now)
-            stop.obey(now.n_trees)
+            stop.obey(now.n_trees, in_steps=now.stage is not None)
 
-        result = run_selection(store, on_progress=on_progress, **arguments)
+        result = run_selection(store, on_progress=on_progress, finish=finish, **arguments)
         result.save(folder)
     if as_json:
         typer.echo(json.dumps(summary(result, folder), indent=1))

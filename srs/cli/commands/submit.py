@@ -166,7 +166,7 @@ def submit(
     max_features: setting_options.MaxFeatures = None,
     max_depth: setting_options.MaxDepth = None,
     min_samples_leaf: setting_options.MinSamplesLeaf = 1,
-    patience: setting_options.Patience = 3,
+    patience: setting_options.Patience = None,
     probe_draws: setting_options.ProbeDraws = 10,
     probe_share: setting_options.ProbeShare = 0.95,
     holdout: setting_options.Holdout = 0.0,

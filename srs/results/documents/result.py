@@ -74,6 +74,8 @@ class FeatureRow(TypedDict):
     name        name of the feature
     p_value     probability of so much evidence without relevance
     q_value     smallest false discovery rate at which it is relevant
+    stability   share of the halves of the trees in which it is found; null: paper mode;
+                absent: results of earlier versions
     importance  decrease of impurity a tree, of all trees
     effect      decrease of impurity per draw, minus what probes get
     n_drawn     trees that explored it
@@ -87,6 +89,7 @@ class FeatureRow(TypedDict):
     name: str
     p_value: float
     q_value: float
+    stability: NotRequired[float | None]
     importance: float
     effect: float
     n_drawn: int

@@ -10,6 +10,13 @@ minimal-optimal problem (thesis 2.4.4), where the run itself answers the all-rel
 from srs.selection.groups.association import associations
 from srs.selection.groups.grouping import find_groups
 from srs.selection.groups.minimal import choose_minimal
-from srs.selection.groups.signals import Signals, find_signals
+from srs.selection.groups.signals import Signals, find_signals, signal_seconds
 
-__all__ = ["Signals", "associations", "choose_minimal", "find_groups", "find_signals"]
+__all__ = [
+    "Signals",
+    "associations",
+    "choose_minimal",
+    "find_groups",
+    "find_signals",
+    "signal_seconds",
+]

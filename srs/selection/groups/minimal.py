@@ -12,6 +12,7 @@ MAX_CELLS = 2_000_000  # samples x columns that trees see
 N_TREES = 100
 MANY = 200  # columns from which on a few trees only rank them
 FEW_TREES = 25
+A_TREE, A_SAMPLE = 6e-5, 6.5e-7  # seconds of a tree, and of each of its samples
 KEPT = 0.95  # share of what the best set explains that a smaller one must keep
 
 
@@ -72,6 +73,22 @@ def _enough(losses: np.ndarray, best: np.ndarray, explained: float) -> bool:
 
 def _next_size(n: int) -> int:
     return n // 2 if n > MANY else n - n // 4 if n > 12 else n - 1
+
+
+def minimal_seconds(n_columns: int, n_samples: int) -> float:
+    """About how long `choose_minimal` takes: columns hardly matter, samples and trees do.
+
+    Fitted on 300 to 4,000 samples and 5 to 300 columns, within a fifth of each.
+
+    >>> round(minimal_seconds(10, 2_000), 1)
+    0.9
+    """
+    n_samples = min(n_samples, MAX_CELLS // max(n_columns, 1))
+    n_trees, n_left = 0, n_columns if n_columns > 1 else 0
+    while n_left:
+        n_trees += FEW_TREES if n_left > MANY else N_TREES
+        n_left = _next_size(n_left)
+    return n_trees * (A_TREE + A_SAMPLE * n_samples * 2 / 3)
 
 
 class _Forest:

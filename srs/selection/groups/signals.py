@@ -9,7 +9,7 @@ import numpy as np
 
 from srs.selection.groups.association import thin
 from srs.selection.groups.grouping import find_groups
-from srs.selection.groups.minimal import choose_minimal
+from srs.selection.groups.minimal import choose_minimal, minimal_seconds
 from srs.trees import TreeTarget
 
 MAX_FEATURES = 2_000  # the most important ones are grouped, the others counted
@@ -48,6 +48,11 @@ class Signals:
     minimal: np.ndarray
     left_out: int
     listed: Listed
+
+
+def signal_seconds(n_relevant: int, n_samples: int) -> float:
+    """About how long `find_signals` takes."""
+    return minimal_seconds(min(n_relevant, MAX_FEATURES), min(n_samples, MAX_SAMPLES))
 
 
 def find_signals(

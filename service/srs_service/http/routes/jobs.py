@@ -1,4 +1,4 @@
-"""Jobs: plan, submit, look, cancel, resume, delete."""
+"""Jobs: plan, submit, look, cancel, finish, resume, delete."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ router = APIRouter(prefix="/v1", tags=["jobs"])
 # What can be done with a job that was submitted, for programs that read the document.
 LINKS: dict[str, Any] = {
     name: {"operationId": f"jobs_{name}", "parameters": {"job_id": "$response.body#/id"}}
-    for name in ("get", "cancel", "resume", "delete")
+    for name in ("get", "cancel", "finish", "resume", "delete")
 } | {
     name: {"operationId": f"results_{name}", "parameters": {"job_id": "$response.body#/id"}}
     for name in ("result", "features", "report")
@@ -132,6 +132,19 @@ async def get(
 def cancel(parts: PartsOf, caller: Writer, job_id: JobId, response: Response) -> JobResponse:
     """A waiting job is CANCELLED, a running one CANCELLING until its checkpoint is written."""
     job = parts.store.jobs.cancel(job_id, caller.owner)
+    parts.runner.wake()
+    return _accepted(response, job)
+
+
+@router.post(
+    "/jobs/{job_id:id}:finish",
+    summary="End a selection with what it has found",
+    status_code=202,
+    responses=problem_responses(*[401, 403, 404, 408, 409, 413, 415, 422, 429, 503]),
+)
+def finish(parts: PartsOf, caller: Writer, job_id: JobId, response: Response) -> JobResponse:
+    """A running selection ends after the batch that it is at, and succeeds with its list so far."""
+    job = parts.store.jobs.ask_to_finish(job_id, caller.owner)
     parts.runner.wake()
     return _accepted(response, job)
 
