@@ -21,7 +21,7 @@ RENAMED = {
 RENAMED_VALUES = {"target_kind": {"classification": "classes", "regression": "numbers"}}
 
 # Keys that later versions added.
-ADDED = {"guarantee", "pairs", "n_features"}
+ADDED = {"guarantee", "pairs", "n_features", "stability", "finish_asked"}
 # What differs between equal runs, and numbers of versions.
 LEFT_OUT = {"measured", "schema_version", "seconds", "peak_mem", "srs_version"}
 # For people: later versions may say the same in other words, but not leave it out.

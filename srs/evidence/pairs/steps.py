@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import gammaincc, gammaln, log_ndtr
 
-from srs.evidence.arrays import PIECE
 from srs.evidence.kinds import Steps
 from srs.evidence.pairs.best import Best, best_by_owner, best_partners
 from srs.evidence.pairs.bits import BitRows, make_bits
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 LEAST_BLOCK, MOST_BLOCK = 8_192, 16_384  # features of a block: smaller ones take a third longer
 BLOCKS = 8  # of few features, so that all workers have something to do
+PIECE = 1 << 17  # values that are looked at together: a tail of all takes memory
 KEPT, PAIRED = "bits", "statistic"
 NULL_PROBES = 32_768  # probes that are the null
 
@@ -114,8 +114,8 @@ def _finish(found: dict[str, np.ndarray], df: int) -> dict[str, np.ndarray]:
 def _log_tail(values: np.ndarray, df: int) -> np.ndarray:
     """-log P(chi-squared of df degrees of freedom > value), float32, also where P is 0 in floats.
 
-    >>> _log_tail(np.array([3.84, 900.0]), 1).round(2).tolist()
-    [3.0, 453.63]
+    >>> [round(float(one), 2) for one in _log_tail(np.array([3.84, 900.0]), 1)]
+    [2.99, 453.63]
     """
     found = np.empty(len(values), np.float32)
     for start in range(0, len(values), PIECE):
