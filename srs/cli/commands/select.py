@@ -25,8 +25,8 @@ ROUNDS_A_LINE = {"paper": 100}  # a round of paper mode is one tree
 
 HELP = """Find the relevant features of a feature store.
 
-Writes result.json, features.parquet and report.html into OUT. The run ends when its list of
-features no longer changes, or at a limit. Ctrl-C and SIGTERM leave a checkpoint: the same
+Writes result.json, features.parquet, pairs.parquet and report.html into OUT. The run ends when its
+list of features no longer changes, or at a limit. Ctrl-C and SIGTERM leave a checkpoint: the same
 command with --resume continues. Without a terminal it logs one line per round.
 
 \b
