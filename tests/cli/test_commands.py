@@ -39,7 +39,7 @@ def test_npy_to_report(tmp_path: Path) -> None:
     assert done.stdout.startswith("2 of 300 features are relevant")
     assert "Files in wide-run" in done.stdout
     assert done.stderr.splitlines()[-1].startswith("select: round ")
-    names = {"features.parquet", "report.html", "result.json"}
+    names = {"features.parquet", "pairs.parquet", "report.html", "result.json"}
     assert {p.name for p in (tmp_path / "wide-run").iterdir()} == names
     run_srs(*select, "--threads", 1, "--out", "one", cwd=tmp_path)
     assert outcome(tmp_path / "wide-run") == outcome(tmp_path / "one")

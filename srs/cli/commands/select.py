@@ -152,6 +152,8 @@ def _run(store: str, arguments: dict[str, Any], as_json: bool, figures: Path | N
         def on_progress(now: Progress) -> None:
             if live:
                 show(*progress.describe_run(now))
+            elif now.stage is not None:
+                show(*progress.describe_run(now))  # a line now and then
             elif now.round_ended and now.n_rounds % every == 0:
                 print(progress.round_line(now, as_json), file=sys.stderr, flush=True)
             if now.round_ended and figures is not None:
