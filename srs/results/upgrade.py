@@ -34,7 +34,8 @@ def _result_2(document: Document) -> Document:
     ]
     outcome["grounds"] = {**outcome["grounds"], "kinds": kinds}
     # The rule of 0.1.0 kept what is now `guarantee="confident"`, and looked at no pairs by itself.
-    settings = {"guarantee": "confident", "pairs": "off", **document["settings"]}
+    fixed = {"guarantee": "confident", "pairs": "off", "n_features": None}
+    settings = {**fixed, **document["settings"]}
     data = _name_kinds(document["data"])
     return {**document, "settings": settings, "data": data, "outcome": outcome}
 
