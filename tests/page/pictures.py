@@ -66,7 +66,7 @@ def take_all(folder: Path, url: str, key: str, jobs: dict[str, Job]) -> None:
         "add-a-dataset": ("/datasets/new", "form"),
         "new-selection": ("/select", ".card"),
         "live": (f"/jobs/{jobs['live'].id}", ".card + .card"),
-        "result": (f"/jobs/{done}", "tbody tr"),
+        "result": (f"/jobs/{done}", "[aria-label='Table: Features'] tbody tr"),
         "explain": (f"/explain?job={done}", "form"),
         "explained": (f"/jobs/{jobs['explained'].id}", ".panel + .panel + .panel svg .bar"),
     }
