@@ -23,6 +23,7 @@ Document = Mapping[str, Any]
 Row = Mapping[str, Any]
 MAX_ROWS = 200
 MAX_PLOTS = 4
+FEW = 10  # rows that need neither search nor sorting
 MAX_CONDITIONS = 50
 
 
@@ -54,7 +55,9 @@ def pairs(document: Document) -> str:
             "features that merely both have an effect, or go along with each other, are no pair."
         ),
         plots,
-        data_table(caption, columns, [_cells(row) for row in rows[:MAX_ROWS]], interactive=True),
+        data_table(
+            caption, columns, [_cells(row) for row in rows[:MAX_ROWS]], interactive=len(rows) > FEW
+        ),
         glossary(columns),
     )
 

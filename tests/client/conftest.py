@@ -12,7 +12,11 @@ from tests.client.stores import served, write_store
 from tests.service.server import Server
 
 SHORT = {"max_trees": 160, "memory": "512MB"}  # settings of a job of two seconds
-LONG = {"max_seconds": 120.0, "memory": "512MB", "patience": 1_000}  # of one that is still running when looked at
+LONG = {
+    "max_seconds": 120.0,
+    "memory": "512MB",
+    "patience": 1_000,
+}  # of one that is still running when looked at
 
 
 @pytest.fixture(scope="session")
