@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from srs.engine.state import Progress, Stage
+    from srs.engine.state import Progress
 
 LINE_SECONDS = 5.0  # between two lines where stderr is not a terminal
 Show = Callable[[float | None, str], None]
@@ -76,24 +76,21 @@ def _lines(title: str) -> Show:
 
 def describe_run(progress: Progress) -> tuple[float | None, str]:
     """Share done and text of a run's progress."""
-    from srs.report.text import describe_trees
+    from srs.report.text import describe_stage, describe_trees
 
-    left = progress.remaining_seconds
+    left, stage = progress.remaining_seconds, progress.stage
+    if stage is not None:
+        from srs.evidence.registry import evidence_kind
+
+        doing = evidence_kind(stage.kind).doing
+        return stage.n_done / stage.n_steps, describe_stage(
+            doing, stage.n_done, stage.n_steps, left
+        )
     text = describe_trees(progress.n_trees, progress.n_passes, progress.n_relevant, left)
-    if progress.stage is not None:
-        text = describe_stage(progress.stage, left)
     if left is None:
         return None, text
     total = progress.seconds + left
     return (progress.seconds / total if total else None), text
-
-
-def describe_stage(stage: Stage, left: float | None) -> str:
-    """How far the steps of a kind of evidence are, before the first tree."""
-    from srs.report.text import duration
-
-    text = f"{stage.kind}: step {stage.n_done:,} of {stage.n_steps:,}"
-    return text if left is None else f"{text}, about {duration(left)} left"
 
 
 def round_line(progress: Progress, as_json: bool) -> str:

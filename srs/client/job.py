@@ -204,6 +204,23 @@ class Job:
         frame: pd.DataFrame = self._table("/features", params).to_pandas()
         return frame
 
+    def pairs(
+        self, *, sort: str | None = None, search: str | None = None, limit: int | None = None
+    ) -> pd.DataFrame:
+        """Pairs of features that matter together, of a selection that looked at pairs.
+
+        Columns as in `Result.pairs`; the most certain first if no order is given.
+
+        sort    a column, e.g. "q_value"; "-statistic": descending
+        search  only pairs with a name that contains this text
+        limit   number of rows (at most 10,000)
+        """
+        self._expect("select")
+        wanted = {"sort": sort, "search": search, "limit": limit}
+        params = {name: value for name, value in wanted.items() if value is not None}
+        frame: pd.DataFrame = self._table("/pairs", params).to_pandas()
+        return frame
+
     def explanation(self) -> dict[str, Any]:
         """The content of explain.json of an explanation."""
         self._expect("explain")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from srs.report.text import describe_trees, duration
+from srs.report.text import describe_stage, describe_trees, duration
 
 LINE_SECONDS = 5.0  # between two lines of progress
 
@@ -18,7 +18,8 @@ class JobProgress:
     """How far a job is; None where its kind has no such figure, or it is not known yet.
 
     share              of the work, 0 to 1
-    doing              what is being done, in a word
+    doing              what is being done, in a few words
+    stage              what a selection does before its first tree: kind, n_done, n_steps (blocks)
     n_rounds, n_trees  so far
     n_passes           over all features
     n_relevant         features found so far
@@ -29,6 +30,7 @@ class JobProgress:
 
     share: float | None = None
     doing: str | None = None
+    stage: Mapping[str, Any] | None = None
     n_rounds: int | None = None
     n_trees: int | None = None
     n_passes: float | None = None
@@ -49,6 +51,10 @@ class JobProgress:
         >>> JobProgress(n_trees=1200, n_passes=12.0, n_relevant=3, remaining_seconds=30).describe()
         '1,200 trees, 12.0 passes, 3 found, about 30 s left'
         """
+        if self.stage is not None:
+            n_done, n_steps = self.stage["n_done"], self.stage["n_steps"]
+            doing = self.doing or "working"
+            return describe_stage(doing, n_done, n_steps, self.remaining_seconds)
         if self.n_trees or (self.n_trees == 0 and self.doing is None):
             return describe_trees(
                 self.n_trees, self.n_passes or 0.0, self.n_relevant or 0, self.remaining_seconds

@@ -75,6 +75,7 @@ class EvidenceKind:
     name            what settings, results and checkpoints call it
     sees            what it sees, as a part of a sentence, for the report
     title           caption of its histogram on the page of the service
+    doing           what a run does while its steps are done, as a part of a sentence
     share           its weight among the kinds where nothing is known, before they add up to 1
     merge           how two draws of a column are put together: "sum" or "maximum"
     mean            whether its statistic is the mean over draws; else it is what was merged
@@ -103,6 +104,7 @@ class EvidenceKind:
     collect: Collect | None = None
     every_round: bool = False
     steps: Callable[[RunContext], Steps] | None = None
+    doing: str = "looking at all features"
     has_p_values: bool = False
     carried: bool = False
     tells: tuple[tuple[str, int], ...] = ()

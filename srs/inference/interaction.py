@@ -29,14 +29,22 @@ class Interaction:
 
     statistic  chi-squared, or F
     p_value    that there is no interaction
-    effects    what the first feature does in the lower and in the upper half of the second:
-               difference of the mean target (share of the last class) between its own halves;
-               None where the features have no order
+    means      mean target (share of the last class) by halves of the first and the second feature:
+               lower and lower, upper and lower, lower and upper, upper and upper; None where there
+               is no direction
     """
 
     statistic: float
     p_value: float
-    effects: tuple[float, float] | None
+    means: tuple[float, float, float, float] | None
+
+    @property
+    def effects(self) -> tuple[float, float] | None:
+        """What the first feature does in the lower and in the upper half of the second: difference
+        of the mean target between its own halves."""
+        if self.means is None:
+            return None
+        return self.means[1] - self.means[0], self.means[3] - self.means[2]
 
 
 def cut_levels(codes: np.ndarray, n_levels: int, is_categorical: bool) -> np.ndarray:
@@ -97,8 +105,8 @@ def interaction_of_classes(
     df = _degrees(table)
     p_value = float(chdtrc(df, statistic)) if df else 1.0
     last = (axes[2] == shape[2] - 1).astype(np.float64)
-    effects = _effects(axes[0], axes[1], last) if shape[2] == 2 else None
-    return Interaction(float(statistic), max(p_value, np.finfo(float).tiny), effects)
+    means = _means(axes[0], axes[1], last) if shape[2] == 2 else None
+    return Interaction(float(statistic), max(p_value, np.finfo(float).tiny), means)
 
 
 def interaction_of_numbers(
@@ -120,7 +128,7 @@ def interaction_of_numbers(
         return Interaction(0.0, 1.0, None)
     statistic = lack / df / noise
     p_value = float(fdtrc(df, df_within, statistic))
-    return Interaction(statistic, max(p_value, np.finfo(float).tiny), _effects(a, b, y))
+    return Interaction(statistic, max(p_value, np.finfo(float).tiny), _means(a, b, y))
 
 
 def _numbered(values: np.ndarray) -> np.ndarray:
@@ -161,19 +169,19 @@ def _degrees(table: np.ndarray) -> int:
     return int(max(0, ((rows - 1) * (columns - 1) - empty) * (outcomes - 1)))
 
 
-def _effects(
+def _means(
     first: np.ndarray, second: np.ndarray, outcome: np.ndarray
-) -> tuple[float, float] | None:
-    """What the upper half of the first does to the outcome, by half of the second."""
-    halves = [_upper(first), _upper(second)]
+) -> tuple[float, float, float, float] | None:
+    """The mean outcome by halves of both; None if one of the four has no sample."""
+    first, second = _upper(first), _upper(second)
     found = []
-    for side in (False, True):
-        inside = halves[1] == side
-        low, high = outcome[inside & ~halves[0]], outcome[inside & halves[0]]
-        if not len(low) or not len(high):
-            return None
-        found.append(float(high.mean() - low.mean()))
-    return found[0], found[1]
+    for upper_second in (False, True):
+        for upper_first in (False, True):
+            inside = outcome[(first == upper_first) & (second == upper_second)]
+            if not len(inside):
+                return None
+            found.append(float(inside.mean()))
+    return found[0], found[1], found[2], found[3]
 
 
 def _upper(levels: np.ndarray) -> np.ndarray:

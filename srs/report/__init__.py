@@ -11,7 +11,9 @@ the document that `srs.results.result` writes as result.json, made by `srs.selec
                features, ungrouped (how many are in none), minimal (ids that are enough); grounds
                (what the verdicts rest on, see `srs.inference.grounds`); sets (rows of tested
                feature sets, and how many of their members are no features), if any were given;
-               cautions (what to know before trusting the list), if there are some
+               cautions (what to know before trusting the list), if there are some; pairs
+               (features that matter together), if they were looked at; conditions (features found
+               only given others), if there are some
     measured   seconds, memory, threads, versions: what differs between equal runs
 """
 

@@ -26,6 +26,8 @@ from srs.report.markup import (
 )
 from srs.report.text import (
     count,
+    direction,
+    direction_meaning,
     is_paper,
     n_relevant,
     number,
@@ -50,6 +52,7 @@ _Q = Column("q", "smallest false discovery rate at which the feature is in the l
 _STABILITY = Column("stability", "share of the two halves of the trees that find the feature alone")
 _LOST = Column("lost", "share of draws in which the random probe was not beaten (no p-value)")
 _FOUND_BY = Column("found by", "kind of evidence with the smallest p-value", numeric=False)
+_DIRECTION = "direction"
 _IMPORTANCE = Column("importance", "mean impurity decrease over all trees of the run")
 _EFFECT = Column(
     "effect", "impurity decrease per draw, minus what probes get by chance; – if it is not above 0"
@@ -65,8 +68,7 @@ def relevant_features(document: Document, table: FeatureTable) -> str:
     relevant = document["outcome"]["relevant"]
     rows = surest_first(document)[:MAX_ROWS]
     columns = _columns(is_paper(document), _annotations(document))
-    if "found_by" in relevant[0]:
-        columns.insert(columns.index(_IMPORTANCE), _FOUND_BY)
+    columns = _with_evidence(columns, document, rows)
     shown = len(rows)
     caption = "Relevant features, the most certain first, and the stronger among equals"
     if shown < found:
@@ -91,6 +93,19 @@ def relevant_features(document: Document, table: FeatureTable) -> str:
 def _columns(paper: bool, annotations: Sequence[Column], decided: bool = True) -> list[Column]:
     tests = [] if not decided else [_LOST] if paper else [_P, _Q, _STABILITY]
     return [_NAME, *annotations, _ID, *tests, _IMPORTANCE, _EFFECT, _DRAWN, _USED]
+
+
+def _with_evidence(
+    columns: list[Column], document: Document, rows: Sequence[Mapping[str, Any]]
+) -> list[Column]:
+    """What found the features, and which way they go, where that is known."""
+    more = []
+    if any(row.get("found_by") for row in rows):
+        more.append(_FOUND_BY)
+    if any(row.get("direction") for row in rows):
+        more.append(Column(_DIRECTION, direction_meaning(document)))
+    at = columns.index(_IMPORTANCE)
+    return [*columns[:at], *more, *columns[at:]]
 
 
 def _annotations(document: Document) -> list[Column]:
@@ -127,8 +142,18 @@ def _cells(row: Mapping[str, Any], columns: Sequence[Column]) -> list[Cell]:
         _USED: lambda: Cell(number(row["n_used"]), row["n_used"]),
     }
     return [
-        known[column]() if column in known else _annotation(row[column.title]) for column in columns
+        known[column]()
+        if column in known
+        else _direction(row)
+        if column.title == _DIRECTION
+        else _annotation(row[column.title])
+        for column in columns
     ]
+
+
+def _direction(row: Mapping[str, Any]) -> Cell:
+    value = row.get(_DIRECTION) or 0.0
+    return Cell(prose(direction(value)), value)
 
 
 def _unused(relevant: Sequence[Mapping[str, Any]]) -> str:
@@ -184,7 +209,8 @@ def _nothing(document: Document, table: FeatureTable) -> str:
     else:
         tries.append("Allow a larger false discovery rate (--fdr), such as 0.2, for exploration.")
     ways = "".join(f"<li>{prose(way)}</li>" for way in tries)
-    columns = _columns(paper, _annotations(document))
+    nearest = _nearest(table)
+    columns = _with_evidence(_columns(paper, _annotations(document)), document, nearest)
     return section(
         "features",
         "Nothing was found",
@@ -194,7 +220,7 @@ def _nothing(document: Document, table: FeatureTable) -> str:
             data_table(
                 "The nearest features: not findings, only candidates to check first",
                 columns,
-                [_cells(row, columns) for row in _nearest(table)],
+                [_cells(row, columns) for row in nearest],
                 interactive=False,
             ),
             glossary(columns),
@@ -207,6 +233,7 @@ def pinned_features(document: Document) -> str:
     if not pinned:
         return ""
     columns = _columns(is_paper(document), _annotations(document), decided=False)
+    columns = _with_evidence(columns, document, pinned)
     caption = count(len(pinned), "pinned feature")
     if len(pinned) > MAX_ROWS:
         caption = f"The first {MAX_ROWS} of {caption}"

@@ -1,7 +1,7 @@
 """The page: one HTML file that needs nothing from outside and reads fine without scripts.
 
-Its parts come from `overview`, `signals`, `features`, `sets`, `explained`, `prediction` and
-`background`, its looks from `style`.
+Its parts come from `overview`, `signals`, `features`, `pairs`, `sets`, `explained`, `prediction`
+and `background`, its looks from `style`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from srs.report import background, features, overview
 from srs.report.explained import explanation_parts
 from srs.report.figures.charts import CHART_CSS
+from srs.report.figures.interactions import INTERACTION_CSS
 from srs.report.grounds import grounds
 from srs.report.markup import page
+from srs.report.pairs import conditions, pairs
 from srs.report.prediction import prediction
 from srs.report.sets import sets
 from srs.report.signals import signals
@@ -37,6 +39,8 @@ def render_html(
         overview.cautions(document),
         signals(document),
         features.relevant_features(document, table),
+        pairs(document),
+        conditions(document),
         features.pinned_features(document),
         sets(document),
         *(explanation_parts(explanation) if explanation else ()),
@@ -50,4 +54,5 @@ def render_html(
         background.cost(document),
     ]
     body = "\n".join(part for part in parts if part)
-    return page(headline(document), CSS + CHART_CSS, overview.hero(document), body, SCRIPT)
+    css = CSS + CHART_CSS + INTERACTION_CSS
+    return page(headline(document), css, overview.hero(document), body, SCRIPT)

@@ -123,6 +123,11 @@ def evidence(document: Document) -> str:
             "features are shown."
         )
     shown = [_evidence_plot(kind, histogram) for kind, histogram in kinds.items()]
+    weighed = [one["kind"] for one in document["outcome"]["grounds"]["kinds"]]
+    others = [kind for kind in weighed if kind not in kinds]
+    if others:
+        verb = "has a test of its own" if len(others) == 1 else "have tests of their own"
+        shown.append(paragraph(f"{' and '.join(others)} {verb} and no probes: no histogram."))
     return section("evidence", "Features against chance", paragraph(how), *shown)
 
 

@@ -10,9 +10,12 @@ from srs.memory import format_bytes
 from srs.report.prediction import accuracy, r_squared
 from srs.report.sets import sets_found
 from srs.report.text import (
+    PAIR_KINDS,
     clean_name,
     clean_text,
     count,
+    direction,
+    direction_meaning,
     duration,
     grouped,
     headline,
@@ -23,10 +26,12 @@ from srs.report.text import (
     promise,
     stopped,
     surest_first,
+    why_no_pairs,
 )
 
 MAX_ROWS = 20
-MAX_NAME = 40
+MAX_NAME = 30
+MAX_PAIRS = 5
 WIDTH = 88
 
 
@@ -42,13 +47,14 @@ def render_terminal(document: Mapping[str, Any], folder: str | None = None) -> s
     ]
     if document["outcome"].get("groups"):
         parts.append(grouped(document))
-    parts += _sets(document)
+    parts += [*_sets(document), *_pairs(document)]
     cautions = document["outcome"].get("cautions", ())
     parts += [_wrap(f"Caution: {clean_text(one['sentence'])}") for one in cautions]
     parts += ["", *_features(document), "", _cost(document)]
     parts += _prediction(document)
     if folder is not None:
-        parts.append(f"Files in {folder}: report.html, features.parquet, result.json")
+        pairs = "pairs.parquet, " if document["outcome"].get("pairs") is not None else ""
+        parts.append(f"Files in {folder}: report.html, features.parquet, {pairs}result.json")
     return "\n".join(parts) + "\n"
 
 
@@ -67,6 +73,29 @@ def _sets(document: Mapping[str, Any]) -> list[str]:
     return [_wrap(sets_found(document) + listed)]
 
 
+def _pairs(document: Mapping[str, Any]) -> list[str]:
+    """The first pairs, by name; why there are none, if that is known."""
+    rows = document["outcome"].get("pairs")
+    if rows is None:
+        reason = why_no_pairs(document)
+        return [] if reason is None else [_wrap(f"Pairs of features were not looked at: {reason}")]
+    if not rows:
+        return ["All pairs of features were looked at; none matters together"]
+    lines = [f"{count(len(rows), 'pair')} of features matter{'s' * (len(rows) == 1)} together:"]
+    for row in rows[:MAX_PAIRS]:
+        feature, partner = _short(row["name"]), _short(row["partner"])
+        kind = PAIR_KINDS[row["kind"]]
+        lines.append(f"  {feature} with {partner}: {kind} (q {probability(row['q_value'])})")
+    if len(rows) > MAX_PAIRS:
+        lines.append(f"  ... and {len(rows) - MAX_PAIRS:,} more in the report and pairs.parquet")
+    return lines
+
+
+def _short(text: str) -> str:
+    name = clean_name(text)
+    return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
+
+
 def _features(document: Mapping[str, Any]) -> list[str]:
     relevant = document["outcome"]["relevant"]
     if not relevant:
@@ -80,22 +109,35 @@ def _features(document: Mapping[str, Any]) -> list[str]:
     tests = ["lost"] if is_paper(document) else ["p", "q"]
     lines = [["feature", "id", *tests, "stability", "importance", "drawn", "used"]]
     lines += [_row(row, is_paper(document)) for row in best[:MAX_ROWS]]
+    _add_evidence(lines, best[:MAX_ROWS])
     shown = _align(lines)
     if len(best) > MAX_ROWS:
         shown.append(f"... and {len(best) - MAX_ROWS:,} more in the report and features.parquet")
+    if lines[0][-1] == "direction":
+        shown.append(_wrap(f"direction {direction_meaning(document)}"))
     return shown
 
 
+def _add_evidence(lines: list[list[str]], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add columns: what found the features, and which way they go, where that is known."""
+    more = {
+        "found by": [row.get("found_by") or "" for row in rows],
+        "direction": [direction(row.get("direction")) for row in rows],
+    }
+    for title, cells in more.items():
+        if any(cell not in ("", "–") for cell in cells):
+            for line, cell in zip(lines, [title, *cells], strict=True):
+                line.append(cell)
+
+
 def _row(row: Mapping[str, Any], paper: bool) -> list[str]:
-    name = clean_name(row["name"])
-    name = name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
     tests = (
         [percent(row["p_value"])]
         if paper
         else [probability(row["p_value"]), probability(row["q_value"])]
     )
     return [
-        name,
+        _short(row["name"]),
         str(row["feature_id"]),
         *tests,
         _stability(row),

@@ -97,6 +97,56 @@ def describe_trees(
     return text if left is None else f"{text}, about {duration(left)} left"
 
 
+def describe_stage(doing: str, n_done: int, n_steps: int, remaining_seconds: float | None) -> str:
+    """How far a run is before its first tree.
+
+    >>> describe_stage("looking at all pairs", 40, 155, 30.0)
+    'looking at all pairs: 40 of 155 blocks, about 30 s left'
+    """
+    text = f"{doing}: {n_done:,} of {count(n_steps, 'block')}"
+    left = remaining_seconds
+    return text if left is None else f"{text}, about {duration(left)} left"
+
+
+def direction(value: float | None) -> str:
+    """How the target goes with a feature: an arrow and the strength.
+
+    >>> direction(0.423), direction(-0.3), direction(0.0)
+    ('↑ 0.42', '↓ 0.30', '–')
+    """
+    if not value:
+        return "–"
+    return f"{'↑' if value > 0 else '↓'} {abs(value):.2f}"
+
+
+def direction_meaning(document: Mapping[str, Any]) -> str:
+    """What an arrow up means in this run."""
+    labels = document["data"]["labels"]
+    what = "the target is larger"
+    if len(labels) == 2:
+        what = f"the class {clean_name(labels[1])} is more frequent"
+    return (
+        f"↑: {what} where the feature is larger; ↓: where it is smaller. By itself, on a scale "
+        "from 0 to 1; –: no direction"
+    )
+
+
+# What the kind of an interaction means, said of the first feature of a pair.
+PAIR_KINDS = {
+    "crossing": "opposite effects at the two ends of the partner",
+    "strengthening": "stronger at the upper end of the partner",
+    "weakening": "weaker at the upper end of the partner",
+    "joint": "only in combination, without a direction",
+}
+
+
+def why_no_pairs(document: Mapping[str, Any]) -> str | None:
+    """Why pairs were not looked at; None if they were, or if nothing is known."""
+    left_out = document["outcome"]["grounds"].get("left_out", ())
+    reasons = [one["reason"] for one in left_out if one["kind"] == "pairs"]
+    return clean_text(reasons[0]) if reasons else None
+
+
 def is_paper(document: Mapping[str, Any]) -> bool:
     return bool(document["settings"]["mode"] == "paper")
 
@@ -160,12 +210,29 @@ def promise(document: Mapping[str, Any]) -> str:
             f"{percent(settings['probe_share'])} of its draws. This rule does not control the "
             "false discovery rate."
         )
+    if settings.get("n_features") is not None:
+        return _fixed_number(document)
     rate = percent(settings["fdr"])
-    return (
-        f"At a false discovery rate of {settings['fdr']:g}: the expected share of false features "
-        f"in the list is at most {rate}. In addition, either the expected number of false "
-        f"features is at most 0.75, or the share itself is at most {rate} with 95 % confidence."
+    said = (
+        f"At a false discovery rate of {settings['fdr']:g}: in the mean over lists, at most {rate} "
+        "of the listed features are false."
     )
+    if settings.get("guarantee") != "confident":
+        return said
+    return (
+        f"{said} For this list, too: either at most three quarters of a false feature are expected "
+        f"in all, or the share is at most {rate} with 95 % confidence, if features are not "
+        "strongly dependent."
+    )
+
+
+def _fixed_number(document: Mapping[str, Any]) -> str:
+    """What is known of a list of a length that was asked for."""
+    rows = document["outcome"]["relevant"]
+    asked = count(document["settings"]["n_features"], "feature")
+    cut = max((row["q_value"] for row in rows), default=None)
+    said = f"A fixed number of {asked} was asked for; there is no promise on how many are false."
+    return said if cut is None else f"{said} The q-value at that cut is {probability(cut)}."
 
 
 def stopped(document: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from srs.errors import InputError
 from srs.report import render_html
 from srs.results.feature_table import FeatureTable, SavedTable, whole, write_table
+from srs.results.pair_table import pair_table, write_pairs
 from srs.results.upgrade import EXPLANATION_STEPS, RESULT_STEPS, upgrade
 
 if TYPE_CHECKING:
@@ -118,16 +119,12 @@ class Result:
         Columns: feature_id and name, partner_id and partner, statistic, p_value, q_value (among all
         pairs of features), kind ("crossing", "strengthening", "weakening", "joint"), low and high
         (difference that the upper half of the feature makes to the target in the lower and in the
-        upper half of the partner).
+        upper half of the partner), and the mean target in these halves: mean_low_low,
+        mean_high_low (upper half of the feature), mean_low_high, mean_high_high.
         """
-        import pandas
-
-        from srs.results.documents.result import PairRow
-
         rows = self._outcome.get("pairs")
-        return (
-            None if rows is None else pandas.DataFrame(rows, columns=list(PairRow.__annotations__))
-        )
+        frame: pd.DataFrame | None = None if rows is None else pair_table(rows).to_pandas()
+        return frame
 
     @property
     def conditions(self) -> list[dict[str, Any]]:
@@ -192,10 +189,12 @@ class Result:
         return outcome
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write result.json, features.parquet and report.html; returns the folder."""
+        """Write result.json, features.parquet and report.html, and pairs.parquet if pairs were
+        looked at; returns the folder."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         write_table(self.all_features, path / TABLE_NAME)
+        write_pairs(self._outcome.get("pairs"), path)
         write_report(path, self)
         write_text(path / JSON_NAME, json.dumps(self.document, indent=1, allow_nan=False) + "\n")
         return path

@@ -109,7 +109,7 @@ def make_result(
         document["outcome"]["grounds"]["left_out"] = [
             {"kind": kind, "reason": reason} for kind, reason in context.left_out.items()
         ]
-    if PAIRS.name in context.kinds:
+    if PAIRS.name in context.kinds and context.settings.mode != "paper":  # has trees alone
         document["outcome"]["pairs"] = pairs
     if conditions:
         document["outcome"]["conditions"] = conditions

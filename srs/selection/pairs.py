@@ -172,6 +172,7 @@ def with_whom(
     pairs: list[PairRow] = []
     for one in look_again(context, found.pairs):
         low, high = one.interaction.effects or (None, None)
+        means = one.interaction.means or (None, None, None, None)
         first, second = one.places
         pairs.append(
             {
@@ -185,6 +186,10 @@ def with_whom(
                 "kind": one.kind,
                 "low": low,
                 "high": high,
+                "mean_low_low": means[0],
+                "mean_high_low": means[1],
+                "mean_low_high": means[2],
+                "mean_high_high": means[3],
             }
         )
     return pairs, [

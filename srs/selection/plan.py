@@ -26,6 +26,7 @@ from srs.engine.state import Progress
 from srs.engine.stopping import trees_to_meet_a_clique
 from srs.executors import LocalExecutor, check_executor
 from srs.selection.feature_sets import choose_sets
+from srs.selection.pair_cost import cost_of_pairs
 from srs.selection.rehearsal import Rehearsal
 from srs.selection.request import Request, read_request
 from srs.store import Chosen, FeatureStore
@@ -56,6 +57,10 @@ class Plan:
     max_seconds        wall time after which it ends with what it has found; None: no limit
     pair_trees         expected trees until a pair with no effects of their own is found
     n_features         number of features
+    n_pairs            number of pairs of features
+    pairs_left_out     why not all pairs of features are looked at, a sentence; None: they are
+    pair_seconds       predicted wall time of a look at all pairs, if it is done or not; None in
+                       paper mode
     """
 
     subspace_size: int
@@ -78,6 +83,9 @@ class Plan:
     max_seconds: float | None
     pair_trees: float
     n_features: int
+    n_pairs: int
+    pairs_left_out: str | None
+    pair_seconds: float | None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -246,6 +254,7 @@ def make_plan(request: Request) -> Plan:
     seconds = rehearsal.seconds_before + seconds_per_tree * n_rounds * rehearsal.round_trees
     without_end = settings.patience is not None or settings.mode == "paper"
     shape = context.shape
+    pairs = cost_of_pairs(context, threads)
     return Plan(
         subspace_size=shape.subspace_size,
         n_probes=shape.n_roles - 1,
@@ -267,4 +276,7 @@ def make_plan(request: Request) -> Plan:
         max_seconds=settings.seconds_limit,
         pair_trees=trees_to_meet_a_clique(shape, 2),
         n_features=shape.n_features,
+        n_pairs=pairs.n_pairs,
+        pairs_left_out=pairs.reason,
+        pair_seconds=pairs.seconds,
     )

@@ -34,12 +34,12 @@ def test_npy_to_report(tmp_path: Path) -> None:
     )
     assert written.stdout.startswith("wide.zarr: 300 features x 200 samples")
     assert "2 classes (0: " in run_srs("info", "wide.zarr", cwd=tmp_path).stdout
-    select = ("select", "wide.zarr", "--memory", "1GB", "--max-trees", 400)
+    select = ("select", "wide.zarr", "--memory", "1GB", "--max-trees", 400, "--fdr", 0.01)
     done = run_srs(*select, "--threads", 2, cwd=tmp_path)
     assert done.stdout.startswith("2 of 300 features are relevant")
     assert "Files in wide-run" in done.stdout
     assert done.stderr.splitlines()[-1].startswith("select: round ")
-    names = {"features.parquet", "report.html", "result.json"}
+    names = {"features.parquet", "pairs.parquet", "report.html", "result.json"}
     assert {p.name for p in (tmp_path / "wide-run").iterdir()} == names
     run_srs(*select, "--threads", 1, "--out", "one", cwd=tmp_path)
     assert outcome(tmp_path / "wide-run") == outcome(tmp_path / "one")

@@ -9,6 +9,7 @@ import pytest
 
 import srs
 from srs.client import Client, Dataset, Job
+from srs.client.progress import JobProgress
 from srs.errors import (
     AccessError,
     ConflictError,
@@ -49,6 +50,26 @@ def test_features_are_sorted_filtered_and_cut(done: Job) -> None:
     assert set(every["verdict"]) == {"RELEVANT", "UNDECIDED", "IRRELEVANT"}
     assert len(both) == every["verdict"].isin(["RELEVANT", "UNDECIDED"]).sum()
     assert set(both["verdict"]) == {"RELEVANT", "UNDECIDED"}
+
+
+def test_pairs_are_those_of_the_result(done: Job, tmp_path: Path) -> None:
+    here = done.result().pairs
+    assert here is not None
+    assert done.pairs().equals(here)
+    assert (done.save(tmp_path / "run") / "pairs.parquet").exists()
+    assert len(done.pairs(search="no such name")) == 0
+
+
+def test_a_stage_before_the_trees_is_told() -> None:
+    """Guards events of long looks at pairs: what is done, how far, how long it takes."""
+    told = {
+        "doing": "looking at all pairs",
+        "stage": {"kind": "pairs", "n_done": 40, "n_steps": 155},
+        "n_trees": 0,
+        "remaining_seconds": 75.0,
+    }
+    said = JobProgress.read(told).describe()
+    assert said == "looking at all pairs: 40 of 155 blocks, about 1 min 15 s left"
 
 
 def test_events_tell_the_whole_story(done: Job) -> None:

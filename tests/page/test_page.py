@@ -91,10 +91,10 @@ def test_from_a_dataset_to_its_features(calm: Browser) -> None:
 
     # A link, so that the browser writes to disk what arrives: nothing is held in its memory.
     assert calm.find("a[href$='/features?format=csv']", "CSV") is not None
-    calm.click("CSV")
+    calm.find("a[href$='/features?format=csv']").click()
     lines = wait_for_file(calm.downloads / "features.csv").decode().splitlines()
     assert len(lines) == 2_001
-    calm.click("Parquet")
+    calm.find("a[href$='/features?format=parquet']").click()
     assert wait_for_file(calm.downloads / "features.parquet")[:4] == b"PAR1"
     calm.click("JSON")
     assert b'"srs-result"' in wait_for_file(calm.downloads / "result.json")
@@ -171,6 +171,36 @@ def test_verdicts_of_feature_sets_are_shown(calm: Browser, client: Client, done:
     assert "2 of 2" in rows[0].text
     assert calm.run("return document.querySelectorAll('main i').length") == 0
     assert calm.accessibility_problems() == []
+
+
+def test_pairs_cautions_and_promise_are_shown(
+    calm: Browser, client: Client, service: Server
+) -> None:
+    """A pair with its plot and table, a leak at the top, and what the list promises."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 60))
+    y = ((X[:, 3] > 0) ^ (X[:, 8] > 0)).astype(int)
+    X[:, 40] = y + 0.001 * rng.normal(size=500)
+    names = [f"f{i}" for i in range(60)]
+    names[8] = HOSTILE_NAME
+    store = service.folder / "stores" / "xor.zarr"
+    srs.ingest(X, store, target=np.where(y, "ill", "well"), names=names)
+    dataset = client.datasets.register("xor.zarr", name="xor")
+    job = client.jobs.submit(dataset, memory="512MB", max_trees=40).wait(timeout=120)
+    calm.open(f"/jobs/{job.id}")
+    calm.see(".notice", "Before you trust this list")
+    calm.see("[aria-label='Table: Pairs'] tbody tr", "opposite effects at the two ends")
+    calm.see(".small-plots figure", HOSTILE_NAME)
+    calm.see("#grounds-title", "What the list promises")
+    calm.click("Evidence that counted")
+    calm.see(".facts", "a test of its own, without probes")
+    calm.see("#features-title ~ div", "the class well is more frequent")
+    calm.see("[aria-label='Table: Features'] tbody tr", "pairs")
+    assert calm.run("return document.querySelectorAll('img, main b').length") == 0
+    assert calm.accessibility_problems() == []
+    unseen = client.jobs.submit(dataset, memory="512MB", max_trees=40, pairs="off")
+    calm.open(f"/jobs/{unseen.wait(timeout=120).id}")
+    calm.see("section.panel", "Pairs were not looked at")
 
 
 def test_a_webhook_is_sent_along(calm: Browser, client: Client, done: Job) -> None:

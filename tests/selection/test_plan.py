@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import srs
+from srs.cli.commands.plan import pairs_text
 from srs.errors import MemoryBudgetError, SettingsError
 from srs.theory import expected_iterations
 from tests.planted import make_planted
@@ -88,10 +90,38 @@ def test_plan_and_check_take_what_select_takes(store):
                 function(store, **{**part, **wrong})
 
 
+def test_a_plan_says_what_pairs_cost(monkeypatch):
+    X, y = make_planted(n=300, p=2_500)
+    store = srs.ingest(X, target=y)
+    looked = srs.plan(store)
+    assert looked.n_pairs == 2_500 * 2_499 // 2
+    assert looked.pairs_left_out is None
+    assert 0 < looked.pair_seconds < 60
+    off = srs.plan(store, pairs="off")
+    assert off.pairs_left_out == "pairs are off (pairs=)."
+    assert 0 < off.pair_seconds < 60
+    assert "among the kinds" in srs.plan(store, evidence=["used"]).pairs_left_out
+    monkeypatch.setattr("srs.evidence.pairs.kind.AUTO_WORDS", 1e4)
+    assert "times the time" in srs.plan(store).pairs_left_out
+    assert srs.plan(store, pairs="all").pairs_left_out is None
+    paper = srs.plan(store, mode="paper")
+    assert (paper.pair_seconds, paper.pairs_left_out[:10]) == (None, "paper mode")
+
+
+def test_pairs_of_a_plan_in_words(store):
+    planned = srs.plan(store)
+    looked = replace(planned, pairs_left_out=None, pair_seconds=12.0)
+    assert pairs_text(looked) == "all 31,996,000 pairs of features are looked at first, about 12 s"
+    unseen = replace(planned, pairs_left_out="pairs are off.", pair_seconds=7200.0)
+    assert pairs_text(unseen) == (
+        "not all are looked at: pairs are off. All would take about 2 hours (--pairs all)"
+    )
+
+
 def test_on_the_command_line(store):
     command = [sys.executable, "-m", "srs.cli", "plan", str(store.path), "--relevant", "3"]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    for word in ("subspaces", "memory", "time", "a chain", "without carrying"):
+    for word in ("subspaces", "memory", "time", "pairs", "a chain", "without carrying"):
         assert word in text
     raw = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True).stdout
     document = json.loads(raw)

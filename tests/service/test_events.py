@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import httpx
 import pytest
 
+import srs
+from srs.engine.state import Stage
+from srs_service.jobs.reporting import Throttle
+from srs_service.jobs.work import _figures
+from srs_service.schemas.jobs import Progress as Figured
 from tests.service.server import register, submit, wait_for
 
 
@@ -136,3 +142,24 @@ def test_a_browser_follows_with_its_cookie(client, service, dataset_id):
             assert browser.post(path, headers=headers).status_code == status, headers
         assert browser.delete("/v1/session", headers={"Origin": service.url}).status_code == 204
         assert browser.get("/v1/session").status_code == 401
+
+
+def test_events_tell_the_stage_before_the_trees():
+    """Guards what the page and the client show while all pairs are looked at."""
+    now = srs.Progress(
+        n_trees=0,
+        n_passes=0.0,
+        n_relevant=0,
+        n_rounds=0,
+        round_ended=False,
+        seconds=10.0,
+        remaining_seconds=None,
+        stage=Stage("pairs", 40, 155),
+    )
+    told = _figures(now, Throttle())
+    assert told["doing"] == "looking at all pairs"
+    assert told["stage"] == {"kind": "pairs", "n_done": 40, "n_steps": 155}
+    assert Figured(**told).stage.n_steps == 155
+    trees = _figures(replace(now, stage=None, n_trees=5, remaining_seconds=10.0), Throttle())
+    assert "stage" not in trees
+    assert trees["share"] == 0.5

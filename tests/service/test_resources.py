@@ -117,6 +117,49 @@ def test_a_link_says_the_form_in_its_address(client, service, done):
     assert client.get(path, params={"format": "xlsx"}).status_code == 422
 
 
+def test_pairs_are_a_table_like_features(client, dataset_id, done, root, tmp_path):
+    """In all forms; empty where none was found, absent where pairs were not looked at."""
+    path = f"/v1/jobs/{done}/pairs"
+    assert client.get(f"/v1/jobs/{done}").json()["links"]["pairs"] == path
+    assert client.get(path).json() == {"n_total": 0, "items": [], "next_cursor": None}
+    unseen = submit(client, dataset_id, pairs="off")
+    assert client.get(f"/v1/jobs/{unseen}/pairs").status_code in (404, 409)  # 409: not done yet
+    assert "pairs" not in wait_for(client, unseen)["links"]
+    answer = client.get(f"/v1/jobs/{unseen}/pairs")
+    assert answer.status_code == 404
+    assert "did not look at pairs" in answer.json()["detail"]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 60))
+    y = (X[:, 3] > 0) ^ (X[:, 8] > 0)
+    srs.ingest(X, root / "xor.zarr", target=y.astype(int))
+    found = submit(client, register(client, "xor.zarr"))
+    job = wait_for(client, found)
+    assert job["summary"]["n_pairs"] == 1
+    path = job["links"]["pairs"]
+    page = client.get(path, params={"sort": "-statistic", "limit": 1}).json()
+    row = page["items"][0]
+    assert (row["name"], row["partner"], row["kind"]) == ("f3", "f8", "crossing")
+    assert row["mean_high_low"] - row["mean_low_low"] == pytest.approx(row["low"])
+    for name, n_total in (("f8", 1), ("F3", 1), ("f5", 0)):
+        assert client.get(path, params={"search": name}).json()["n_total"] == n_total
+    rows = list(csv.DictReader(io.StringIO(client.get(path, params={"format": "csv"}).text)))
+    assert [one["partner"] for one in rows] == ["f8"]
+    (tmp_path / "pairs.parquet").write_bytes(client.get(path, params={"format": "parquet"}).content)
+    table = pq.read_table(tmp_path / "pairs.parquet").to_pandas()
+    assert table.equals(srs.select(root / "xor.zarr", **QUICK).pairs)
+    assert client.get(path, params={"sort": "verdict"}).status_code == 422
+    assert client.get(path, headers={"Accept": "image/png"}).status_code == 406
+
+
+def test_features_say_what_found_them(client, done):
+    page = client.get(
+        f"/v1/jobs/{done}/features", params={"verdict": "RELEVANT", "sort": "-direction"}
+    ).json()
+    assert {row["found_by"] for row in page["items"]} <= set(srs.evidence_kinds())
+    directions = [row["direction"] for row in page["items"]]
+    assert directions == sorted(directions, reverse=True)
+
+
 def test_all_analyses_are_told_and_accepted(client, dataset_id, done):
     """What `/v1/analyses` tells is what jobs take: each alone, with a value where it takes one."""
     told = client.get("/v1/analyses").json()["items"]

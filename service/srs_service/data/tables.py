@@ -9,12 +9,15 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+
+from srs_service.errors import Invalid
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 ROWS_AT_ONCE = 50_000
@@ -26,9 +29,11 @@ def read_table(order: Mapping[str, Any]) -> dict[str, Any]:
     if order["verdict"]:
         table = table.filter(pc.is_in(table["verdict"], pa.array(order["verdict"])))
     if order["search"]:
-        table = table.filter(
-            pc.match_substring(table[order["search_in"]], order["search"], ignore_case=True)
+        matches = (
+            pc.match_substring(table[column], order["search"], ignore_case=True)
+            for column in order["search_in"]
         )
+        table = table.filter(reduce(pc.or_, matches))
     if order["sort"]:
         table = _sort(table, order["sort"])
     n_total = table.num_rows
@@ -46,6 +51,8 @@ def read_table(order: Mapping[str, Any]) -> dict[str, Any]:
 def _sort(table: pa.Table, sort: str) -> pa.Table:
     """By a column, "-" before it for descending; ties in the order of the table."""
     name = sort.removeprefix("-")
+    if name not in table.column_names:  # results of earlier versions have fewer columns
+        raise Invalid(f"the table of this job has no column {name}.")
     order = "descending" if sort.startswith("-") else "ascending"
     numbered = table.append_column("__row", pa.array(range(table.num_rows)))
     keys = [(name, order), ("__row", "ascending")]

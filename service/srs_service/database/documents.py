@@ -59,7 +59,16 @@ class SetFigures(TypedDict, total=False):
     n_unknown_members: int
 
 
-class SelectSummary(SetFigures):
+class PairFigures(TypedDict, total=False):
+    """Figures of pairs; absent if they were not looked at.
+
+    n_pairs  pairs of features that matter together; absent if pairs were not looked at
+    """
+
+    n_pairs: int
+
+
+class SelectSummary(SetFigures, PairFigures):
     """Figures of a selection.
 
     n_relevant   relevant features
@@ -150,11 +159,25 @@ class ToldIngestSummary(DatasetSummary):
 Summary = SelectSummary | ExplainSummary | IngestSummary
 
 
+class StageFigures(TypedDict):
+    """What a selection does before its first tree.
+
+    kind     kind of evidence
+    n_done   blocks of features that are done
+    n_steps  blocks in all
+    """
+
+    kind: str
+    n_done: int
+    n_steps: int
+
+
 class Figures(TypedDict, total=False):
     """How far a job is; which figures there are depends on its kind.
 
     share              of the work, 0 to 1; null while unknown
-    doing              what is being done, in a word
+    doing              what is being done, in a few words
+    stage              what a selection does before its first tree; absent while trees are grown
     evidence           now and then, by kind of evidence: how many features and probes have how much
     n_rounds           interim decisions so far
     n_trees            trees so far
@@ -165,6 +188,7 @@ class Figures(TypedDict, total=False):
 
     share: float | None
     doing: str
+    stage: StageFigures
     evidence: dict[str, Histogram]
     n_rounds: int
     n_trees: int

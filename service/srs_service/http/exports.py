@@ -77,11 +77,16 @@ class Exports:
         self._questions = questions
         self._folder = folder
 
-    def page(self, path: Path, wanted: Wanted, search_in: str) -> dict[str, Any]:
-        """Rows of a table as JSON values, and how many there are in all."""
+    def page(self, path: Path, wanted: Wanted, search_in: list[str]) -> dict[str, Any]:
+        """Rows of a table as JSON values, and how many there are in all.
+
+        search_in: columns of names
+        """
         return self._questions.ask(self._order(path, wanted, search_in, "json", None))
 
-    def write(self, path: Path, wanted: Wanted, search_in: str, form: str) -> tuple[Path, bool]:
+    def write(
+        self, path: Path, wanted: Wanted, search_in: list[str], form: str
+    ) -> tuple[Path, bool]:
         """A file of the table in a form, and whether it is to be removed once it was sent."""
         if form == "parquet" and wanted.is_whole:
             return path, False
@@ -95,7 +100,7 @@ class Exports:
 
     @staticmethod
     def _order(
-        path: Path, wanted: Wanted, search_in: str, form: str, out: Path | None
+        path: Path, wanted: Wanted, search_in: list[str], form: str, out: Path | None
     ) -> dict[str, Any]:
         return {
             "work": "table",

@@ -28,6 +28,7 @@ from srs_service.database.documents import (
     ExplainSummary,
     Figures,
     IngestSummary,
+    PairFigures,
     SelectSummary,
     SetFigures,
     TargetSummary,
@@ -101,7 +102,12 @@ def _figures(now: srs.Progress, evidence: Throttle) -> Figures:
     seen, left = evidence.ask(now.histograms), now.remaining_seconds
     figures: Figures = {} if seen is None else {"evidence": seen}
     if now.stage is not None:
-        figures["doing"] = now.stage.kind
+        figures["doing"] = srs.evidence_kinds()[now.stage.kind].doing
+        figures["stage"] = {
+            "kind": now.stage.kind,
+            "n_done": now.stage.n_done,
+            "n_steps": now.stage.n_steps,
+        }
     figures.update(
         {
             "n_rounds": now.n_rounds,
@@ -130,7 +136,11 @@ def _summarise(result: srs.Result) -> SelectSummary:
             "n_relevant_sets": n_relevant,
             "n_unknown_members": outcome["sets"]["unknown_features"],
         }
+    of_pairs: PairFigures = {}
+    if "pairs" in outcome:
+        of_pairs = {"n_pairs": len(outcome["pairs"])}
     return {
+        **of_pairs,
         "n_relevant": len(outcome["relevant"]),
         "n_trees": outcome["n_trees"],
         **of_sets,

@@ -7,7 +7,7 @@ import { card, h, name, problem, say, sentence } from "./dom.js";
 import { badge } from "./jobs.js";
 import { kinds } from "./kinds.js";
 import { explanationPart, ingestPart, selectionPart } from "./results.js";
-import { bytes, duration, ENDED, jobTitle, KIND, moment, number, STATUS } from "./text.js";
+import { bytes, count, duration, ENDED, jobTitle, KIND, moment, number, STATUS } from "./text.js";
 
 export async function jobView([id]) {
   const [job, datasets] = await Promise.all([get(`/v1/jobs/${id}`), datasetsById(), kinds()]);
@@ -73,14 +73,17 @@ class JobView {
 
   showProgress() {
     const progress = this.job.progress ?? {};
-    const { share, remaining_seconds: left } = progress;
+    const { stage, remaining_seconds: left } = progress;
+    const share = stage ? stage.n_done / stage.n_steps : progress.share;
+    const doing = stage ? `${sentence(progress.doing)}: ${number(stage.n_done)} of ${count(stage.n_steps, "block")}`
+      : progress.doing;
     if (typeof share === "number") this.bar.value = share;
     else this.bar.removeAttribute("value");
     if (this.job.status === "QUEUED" || this.job.status === "CANCELLED") this.bar.value = share ?? 0;
-    const percent = typeof share === "number" ? `${Math.round(share * 100)} %` : "";
+    const percent = typeof share === "number" && !stage ? `${Math.round(share * 100)} %` : "";
     const rest = left === null || left === undefined ? "" : `about ${duration(left)} left`;
     this.left.textContent = this.job.status === "QUEUED" ? "Waiting to start"
-      : [percent, progress.doing, rest].filter(Boolean).join(" · ") || "Starting…";
+      : [percent, doing, rest].filter(Boolean).join(" · ") || "Starting…";
     const cards = [
       ["n_relevant", "Features found", number], ["n_trees", "Trees", number], ["n_passes", "Passes", number],
       ["seconds", "Time", duration], ["peak_mem", "Memory", bytes],

@@ -3,7 +3,9 @@
 import { get, query } from "./api.js";
 import { bars, evidenceFigure, figure, foundCurve } from "./charts.js";
 import { card, h, loading, name, problem } from "./dom.js";
-import { ANALYSIS_COLUMNS, FEATURE_COLUMNS, PagedTable } from "./table.js";
+import { cautionsPart, directionMeaning, groundsPart } from "./grounds.js";
+import { conditionsPart, pairsPart } from "./pairs.js";
+import { ANALYSIS_COLUMNS, FEATURE_COLUMNS, PagedTable, tableLinks } from "./table.js";
 import { bytes, count, duration, number, probability, VERDICT } from "./text.js";
 
 const TOP = 15; // bars of a plot
@@ -15,11 +17,12 @@ const VERDICTS = [["RELEVANT", "Relevant features"], ["UNDECIDED", "Undecided fe
 export function selectionPart(job) {
   const { summary } = job;
   const plots = h("div", {}, loading("Drawing…"));
+  const places = { top: h("div"), features: h("div"), together: h("div"), grounds: h("div") };
   const none = !summary.n_relevant;
   const table = new PagedTable(`/v1/jobs/${job.id}/features`, FEATURE_COLUMNS, "q_value", "Features",
     none ? [...VERDICTS].reverse() : VERDICTS);
-  drawSelection(job, plots);
-  return h("div", {},
+  drawSelection(job, plots, places);
+  return h("div", {}, places.top,
     h("dl", { class: "cards" },
       card("Relevant features", number(summary.n_relevant), `of ${number(total(summary.verdicts))}`),
       card("Trees", number(summary.n_trees), `${number(summary.n_passes)} passes`),
@@ -28,15 +31,21 @@ export function selectionPart(job) {
     none && h("div", { class: "notice wait" }, h("p", {}, "No feature passed at this false discovery rate. The " +
       "undecided features come nearest: more samples or a longer run may decide them.")),
     h("section", { class: "panel", "aria-labelledby": "features-title" },
-      h("h2", { id: "features-title" }, "Features"), table.node),
-    plots, downloads(job, `/v1/jobs/${job.id}/features`, "result.json"));
+      h("h2", { id: "features-title" }, "Features"), table.node, places.features),
+    places.together, plots, places.grounds, downloads(job, `/v1/jobs/${job.id}/features`, "result.json"));
 }
 
 const total = (verdicts) => Object.values(verdicts).reduce((a, b) => a + b, 0);
 
-async function drawSelection(job, plots) {
+async function drawSelection(job, plots, places) {
   try {
-    const { outcome } = await get(`/v1/jobs/${job.id}/result`);
+    const result = await get(`/v1/jobs/${job.id}/result`);
+    const { outcome } = result;
+    const put = (place, ...parts) => place.replaceChildren(...parts.filter(Boolean));
+    put(places.top, cautionsPart(result));
+    put(places.features, outcome.relevant.some((row) => row.direction) && directionMeaning(result));
+    put(places.together, pairsPart(job, result), conditionsPart(result));
+    put(places.grounds, groundsPart(result));
     const best = [...outcome.relevant].sort((a, b) => b.importance - a.importance).slice(0, TOP)
       .map((f) => ({ name: f.name, value: f.importance }));
     const panel = (...content) => h("section", { class: "panel" }, ...content);
@@ -53,7 +62,7 @@ async function drawSelection(job, plots) {
       outcome.prediction && panel(h("h2", {}, "Held-out samples"), prediction(outcome.prediction)),
     ].filter(Boolean));
   } catch (error) {
-    plots.replaceChildren(problem(error, () => drawSelection(job, plots)));
+    plots.replaceChildren(problem(error, () => drawSelection(job, plots, places)));
   }
 }
 
@@ -123,10 +132,6 @@ export function ingestPart(job) {
 }
 
 // -- downloads ------------------------------------------------------------------------------
-
-// Plain links: the browser writes what arrives to disk, however large. The service names the file.
-const tableLinks = (path) => [["csv", "CSV"], ["parquet", "Parquet"]].map(([format, text]) =>
-  h("a", { class: "button", href: path + query({ format }) }, text));
 
 function downloads(job, tablePath, file) {
   const here = `/v1/jobs/${job.id}`;

@@ -144,6 +144,12 @@ class Form {
 const describeTarget = (target) => (target.classes
   ? `${target.name} (${Object.keys(target.classes).length} classes)` : `${target.name} (${target.kind})`);
 
+function describePairs(plan) {
+  const took = plan.pair_seconds === null ? "" : `about ${duration(plan.pair_seconds)}`;
+  if (plan.pairs_left_out === null) return `all ${number(plan.n_pairs)}, ${took}`;
+  return `Not all are looked at: ${plan.pairs_left_out}` + (took && ` All would take ${took}.`);
+}
+
 function describePlan(plan) {
   return h("div", {},
     h("dl", { class: "cards" },
@@ -155,6 +161,7 @@ function describePlan(plan) {
       h("dt", {}, "Subspaces"), h("dd", {}, `${count(plan.subspace_size, "feature")}, ` +
         `${count(plan.n_probes, "probe")} of each`),
       h("dt", {}, "Trees"), h("dd", {}, `${number(plan.trees_per_pass)} per pass, at least ${number(plan.least_trees)}`),
+      h("dt", {}, "Pairs"), h("dd", {}, describePairs(plan)),
       h("dt", {}, "Reading"), h("dd", {}, `${bytes(plan.bytes_per_pass)} ` +
         (plan.resident ? "once, then kept" : "in each pass")),
       h("dt", {}, "Threads"), h("dd", {}, number(plan.threads))),

@@ -2,7 +2,7 @@
 
 import { get, query } from "./api.js";
 import { h, loading, name, problem, say } from "./dom.js";
-import { number, probability, VERDICT } from "./text.js";
+import { direction, number, probability, VERDICT } from "./text.js";
 
 const ROWS = 25;
 
@@ -11,14 +11,18 @@ export const FEATURE_COLUMNS = [
   ["name", "Feature", name], ["verdict", "Verdict", (v) => VERDICT[v] ?? v],
   ["q_value", "q-value", probability, true], ["p_value", "p-value", probability, true],
   ["stability", "Stability", (v) => (v === null || v === undefined ? "" : `${Math.round(100 * v)} %`), true],
-  ["importance", "Importance", number, true], ["effect", "Effect", number, true],
-  ["group", "Group", number, true], ["n_drawn", "Drawn", number, true], ["n_used", "Used", number, true],
+  ["importance", "Importance", number, true], ["direction", "Direction", direction, true],
+  ["found_by", "Found by", (v) => v ?? "–"], ["effect", "Effect", number, true], ["group", "Group", number, true], ["n_drawn", "Drawn", number, true], ["n_used", "Used", number, true],
 ];
 
 export const ANALYSIS_COLUMNS = [
   ["feature", "Feature", name], ["part", "Part", (v) => name(v ?? "")], ["value", "Value", number, true],
   ["p_value", "p-value", probability, true], ["q_value", "q-value", probability, true],
 ];
+
+// Plain links: the browser writes what arrives to disk, however large. The service names the file.
+export const tableLinks = (path) => [["csv", "CSV"], ["parquet", "Parquet"]].map(([format, text]) =>
+  h("a", { class: "button", href: path + query({ format }) }, text));
 
 export class PagedTable {
   // path: of the table; sort: the first order; filter: optional [value, text] pairs of verdicts
@@ -39,8 +43,9 @@ export class PagedTable {
     this.after = h("button", { class: "button slim", type: "button", on: { click: () => this.turn(1) } },
       "Next");
     this.state = h("div");
+    this.bar = this.tools();
     this.node = h(
-      "div", {}, this.tools(), this.state,
+      "div", {}, this.bar, this.state,
       h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table: ${caption}` },
         h("table", {}, h("caption", { class: "unseen" }, caption), h("thead", {}, h("tr", {}, this.heads)),
           this.body)),

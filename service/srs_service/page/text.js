@@ -17,6 +17,9 @@ export function probability(value) {
   return value < 1e-3 ? value.toExponential(1) : String(Number(value.toPrecision(2)));
 }
 
+// How the target goes with a feature: an arrow and the strength.
+export const direction = (value) => (value ? `${value > 0 ? "↑" : "↓"} ${Math.abs(value).toFixed(2)}` : "–");
+
 export function bytes(n) {
   if (n === null || n === undefined) return "–";
   for (const [unit, size] of [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["KB", 1e3]]) {

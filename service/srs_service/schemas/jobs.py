@@ -175,6 +175,21 @@ class PlanResponse(Response):
     most_trees: int | None = Field(description="trees after which it ends in any case")
     max_seconds: float | None = Field(description="wall time after which it ends in any case")
     pair_trees: float | None
+    n_pairs: int = Field(description="number of pairs of features")
+    pairs_left_out: str | None = Field(
+        description="why not all pairs of features are looked at, a sentence; null: they are"
+    )
+    pair_seconds: float | None = Field(
+        description="predicted wall time of a look at all pairs, if it is done or not"
+    )
+
+
+class Stage(Response):
+    """What a selection does before its first tree."""
+
+    kind: str = Field(description="kind of evidence, see /v1/kinds")
+    n_done: int = Field(description="blocks of features that are done")
+    n_steps: int = Field(description="blocks in all")
 
 
 class Progress(Response):
@@ -183,7 +198,10 @@ class Progress(Response):
     share: float | None = Field(
         None, description="share of the work that is done, 0 to 1; null while unknown"
     )
-    doing: str | None = Field(None, description="what is being done, in a word")
+    doing: str | None = Field(None, description="what is being done, in a few words")
+    stage: Stage | None = Field(
+        None, description="what is done before the first tree; null while trees are grown"
+    )
     n_rounds: int | None = Field(None, description="interim decisions so far")
     n_trees: int | None = Field(None, description="trees so far")
     n_passes: float | None = Field(None, description="how often all features were explored so far")
@@ -232,6 +250,8 @@ class JobResponse(Response):
             links |= {"result": f"{here}/result", "report": f"{here}/report"}
             if job.kind == JobKind.SELECT:
                 links["features"] = f"{here}/features"
+                if "n_pairs" in (job.summary or {}):
+                    links["pairs"] = f"{here}/pairs"
         spec = job.spec
         summary = job.summary
         if summary is not None and job.kind == JobKind.INGEST:

@@ -123,6 +123,7 @@ def describe(made: Plan, n_relevant: int, trees: dict[str, dict[str, float | Non
         f"time        {seconds_text(made.seconds_per_pass)} per pass; at least "
         f"{made.least_trees:,} trees, so from {seconds_text(made.seconds)} on{steps_text(made)}",
         f"end         {end_text(made)}",
+        f"pairs       {pairs_text(made)}",
         "",
         f"Expected trees until {n_relevant} relevant features among {made.n_features:,} are found:",
     ]
@@ -135,10 +136,11 @@ def describe(made: Plan, n_relevant: int, trees: dict[str, dict[str, float | Non
         carried, plain = trees[scenario]["carried"], trees[scenario]["not carried"]
         with_, without = trees_text(made, carried), trees_text(made, plain)
         lines.append(f"  {text:<38} {with_:<34} without carrying {without}")
-    lines.append(
-        "  (a pair with no effects of their own, in trees of this size: "
-        f"{trees_text(made, made.pair_trees)})"
-    )
+    if made.pairs_left_out is not None:
+        lines.append(
+            "  (a pair with no effects of their own, in trees of this size: "
+            f"{trees_text(made, made.pair_trees)})"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -159,6 +161,15 @@ def end_text(made: Plan) -> str:
         ends.append(f"after {seconds_text(made.max_seconds)} (--max-seconds)")
     latest = ", or ".join(ends)
     return "when the list is stable" + (f"; at the latest {latest}" if ends else "")
+
+
+def pairs_text(made: Plan) -> str:
+    """Whether all pairs are looked at, and what that takes, or would take."""
+    took = "" if made.pair_seconds is None else f"about {seconds_text(made.pair_seconds)}"
+    if made.pairs_left_out is None:
+        return f"all {made.n_pairs:,} pairs of features are looked at first, {took}"
+    said = f"not all are looked at: {made.pairs_left_out}"
+    return f"{said} All would take {took} (--pairs all)" if took else said
 
 
 def trees_text(made: Plan, trees: float | None) -> str:

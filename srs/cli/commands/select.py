@@ -25,10 +25,10 @@ ROUNDS_A_LINE = {"paper": 100}  # a round of paper mode is one tree
 
 HELP = """Find the relevant features of a feature store.
 
-Writes result.json, features.parquet and report.html into OUT. The run ends when its list of
-features is stable, or at a limit. Ctrl-C and SIGTERM leave a checkpoint: the same command
-with --resume continues. SIGUSR1 ends the run with the features found so far. Without a
-terminal it logs one line per round.
+Writes result.json, features.parquet, pairs.parquet and report.html into OUT. The run ends when its
+list of features is stable, or at a limit. Ctrl-C and SIGTERM leave a checkpoint: the same command
+with --resume continues. SIGUSR1 ends the run with the features found so far. Without a terminal it
+logs one line per round.
 
 \b
 Examples:
@@ -154,10 +154,10 @@ def _run(store: str, arguments: dict[str, Any], as_json: bool, figures: Path | N
         def on_progress(now: Progress) -> None:
             if live:
                 show(*progress.describe_run(now))
+            elif now.stage is not None:
+                show(*progress.describe_run(now))  # a line now and then
             elif now.round_ended and now.n_rounds % every == 0:
                 print(progress.round_line(now, as_json), file=sys.stderr, flush=True)
-            elif now.stage is not None:
-                show(*progress.describe_run(now))
             if now.round_ended and figures is not None:
                 write_figures(figures, now)
             stop.obey(now.n_trees, in_steps=now.stage is not None)

@@ -17,7 +17,7 @@ ALLOWED_LEAST = 0.5  # features, if that is more
 GROWTH = 1.2  # trees of a look, over those of the look before
 LOOKS = 3  # whose middle one counts: a single look may be lucky
 AHEAD = 2.0  # trees at the end, over those of the look that decided it
-MOST = 16  # times `least_trees`: a list that wavers then is not worth more trees
+MOST = 4  # times `least_trees`: a list that wavers then is not worth more trees
 
 Noise = tuple[int, float]  # trees of a look, and expected changes over those that are allowed
 

@@ -48,6 +48,7 @@ PAIRS = EvidenceKind(
     sees="what the feature tells of the target only together with one other feature, over all "
     "pairs of features",
     title="Pairs: what it tells together with its best partner",
+    doing="looking at all pairs",
     share=0.15,
     merge="maximum",
     mean=False,

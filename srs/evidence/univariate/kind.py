@@ -31,6 +31,7 @@ UNIVARIATE = EvidenceKind(
     sees="what the feature tells of the target by itself (an exact rank or table test, within "
     "strata of the confounders)",
     title="Univariate: what it tells by itself",
+    doing="testing each feature by itself",
     share=0.5,
     merge="maximum",
     mean=False,

@@ -172,20 +172,27 @@ class TestedSets(TypedDict):
 class PairRow(TypedDict):
     """Two features that tell of the target together, beyond what each tells by itself.
 
-    feature_id  id of the first feature
-    name        its name
-    partner_id  id of the second feature
-    partner     its name
-    statistic   of the test on the codes: chi-squared, or F for a numeric target
-    p_value     probability of so much without an interaction
-    q_value     smallest false discovery rate at which it is listed, among all pairs of features
-    kind        "crossing": the effect of one has opposite signs at the two ends of the other;
-                "strengthening", "weakening": it is stronger, or weaker, at the upper end;
-                "joint": there is no direction
-    low         difference that the upper half of the first feature makes to the target (to the
-                share of the last of two classes) in the lower half of the second; null where there
-                is no direction
-    high        the same in the upper half of the second
+    Lower and upper halves are those of the training samples, by the values of a feature. The mean
+    target of two classes is the share of the last of them. All six figures at the end are null
+    where there is no direction.
+
+    feature_id      id of the first feature
+    name            its name
+    partner_id      id of the second feature
+    partner         its name
+    statistic       of the test on the codes: chi-squared, or F for a numeric target
+    p_value         probability of so much without an interaction
+    q_value         smallest false discovery rate at which it is listed, among all pairs of features
+    kind            "crossing": the effect of one has opposite signs at the two ends of the other;
+                    "strengthening", "weakening": it is stronger, or weaker, at the upper end;
+                    "joint": there is no direction
+    low             difference that the upper half of the first feature makes to the mean target in
+                    the lower half of the second
+    high            the same in the upper half of the second
+    mean_low_low    mean target in the lower half of the first feature and of the second
+    mean_high_low   in the upper half of the first and the lower half of the second
+    mean_low_high   in the lower half of the first and the upper half of the second
+    mean_high_high  in the upper half of both
     """
 
     feature_id: int
@@ -198,6 +205,10 @@ class PairRow(TypedDict):
     kind: PairKind
     low: float | None
     high: float | None
+    mean_low_low: float | None
+    mean_high_low: float | None
+    mean_low_high: float | None
+    mean_high_high: float | None
 
 
 class ConditionRow(TypedDict):

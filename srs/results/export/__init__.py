@@ -23,6 +23,7 @@ def export(
     *,
     store: FeatureStore | str | os.PathLike[str] | None = None,
     into: str | os.PathLike[str] | None = None,
+    pairs: bool = False,
 ) -> Path:
     """Write the selected features of a run, with their original values; returns the file.
 
@@ -33,7 +34,13 @@ def export(
     store  the feature store, if it is not where the run found it
     into   with "h5ad": an AnnData file to whose `var` the results of all features are added, as
            srs_relevant, srs_p_value, srs_q_value and srs_importance; with `path`, to a copy of it
+    pairs  write the pairs of features that matter together instead, as "csv" or "parquet": one row
+           per pair (see `Result.pairs`); needs no store; without `path`, `pairs.csv` and the like
     """
+    if pairs:
+        from srs.results.export.pairs import write_pairs
+
+        return write_pairs(run, to, path, in_place=into is not None)
     from srs.results.export.write import write_selected
 
     return write_selected(run, to, path, store, into)

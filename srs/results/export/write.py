@@ -51,20 +51,21 @@ def write_selected(
             raise InputError("a result in memory has no folder: give a path for the export.")
         path = Path(run) / f"selected{SUFFIXES[to]}"
     destination = Path(path)
-    _refuse_existing(destination)
+    refuse_existing(destination)
     selected = gather(result, store)
     _writer(to)(selected, destination)
     return destination
 
 
-def _refuse_existing(path: Path) -> None:
+def refuse_existing(path: Path) -> None:
+    """Nothing is written over."""
     if path.exists():
         raise InputError(f"{path} exists already: choose another path.")
 
 
 def _copy(source: Path, path: Path) -> Path:
     """A copy of an AnnData file or folder."""
-    _refuse_existing(path)
+    refuse_existing(path)
     if not source.exists():
         raise InputError(f"{source} does not exist.")
     shutil.copytree(source, path) if source.is_dir() else shutil.copyfile(source, path)

@@ -21,12 +21,15 @@ from srs_service.schemas.results import (
     AnalysisSort,
     FeaturePage,
     FeatureSort,
+    PairPage,
+    PairSort,
     Verdict,
 )
 
 router = APIRouter(prefix="/v1/jobs/{job_id:id}", tags=["results"])
 PROBLEMS = problem_responses(*[401, 403, 404, 409, 422, 429, 503])
 DOCUMENTS = {JobKind.SELECT: "result.json", JobKind.EXPLAIN: "explain.json"}
+PAIR_NAMES = ["name", "partner"]  # where names are searched
 REPORTS = {JobKind.SELECT: "report.html", JobKind.EXPLAIN: "explain.html"}
 TABLE_FORMS: dict[str, Any] = {
     "text/csv": {"schema": {"type": "string"}},
@@ -104,9 +107,41 @@ def features(
     wanted = _place(parts, job_id, wanted, cursor, form)
     path = folder / "features.parquet"
     if form != "json":
-        return _send(parts, path, wanted, "name", form)
-    found = parts.exports.page(path, wanted, "name")
+        return _send(parts, path, wanted, ["name"], form)
+    found = parts.exports.page(path, wanted, ["name"])
     return FeaturePage(**found, next_cursor=_next(parts, job_id, wanted, found))
+
+
+@router.get(
+    "/pairs",
+    summary="Pairs of features that matter together",
+    response_model=PairPage,
+    responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
+)
+def pairs(
+    parts: PartsOf,
+    caller: Reader,
+    job_id: JobId,
+    sort: Annotated[PairSort | None, Query(description="column; -column: descending")] = None,
+    search: Search = None,
+    limit: RowLimit = None,
+    cursor: Cursor = None,
+    format: Format = None,
+    accept: Accept = None,
+) -> Response | PairPage:
+    """The most certain first, as JSON, CSV or Parquet by `Accept`; links may say `format`. 404 if
+    the selection did not look at pairs; empty if it found none."""
+    _, folder = _find_result(parts, caller.owner, job_id, {JobKind.SELECT})
+    path = folder / "pairs.parquet"
+    if not path.is_file():
+        raise NotFound("the selection did not look at pairs.")
+    form = format or choose_form(accept)
+    table = f"{job_id} pairs"
+    wanted = _place(parts, table, Wanted(sort, [], search, 0, limit), cursor, form)
+    if form != "json":
+        return _send(parts, path, wanted, PAIR_NAMES, form)
+    found = parts.exports.page(path, wanted, PAIR_NAMES)
+    return PairPage(**found, next_cursor=_next(parts, table, wanted, found))
 
 
 @router.get(
@@ -135,8 +170,8 @@ def analysis(
     form = format or choose_form(accept)
     wanted = _place(parts, job_id, Wanted(sort, [], search, 0, limit), cursor, form)
     if form != "json":
-        return _send(parts, path, wanted, "feature", form)
-    found = parts.exports.page(path, wanted, "feature")
+        return _send(parts, path, wanted, ["feature"], form)
+    found = parts.exports.page(path, wanted, ["feature"])
     return AnalysisPage(**found, next_cursor=_next(parts, job_id, wanted, found))
 
 
@@ -150,30 +185,30 @@ def _find_result(parts: PartsOf, owner: str, job_id: str, kinds: Any) -> tuple[J
     return job, parts.folder.attempt(job_id, job.result_fence)
 
 
-def _place(parts: PartsOf, job_id: str, wanted: Wanted, cursor: str | None, form: str) -> Wanted:
-    """What is wanted with the place of the page filled in."""
+def _place(parts: PartsOf, table: str, wanted: Wanted, cursor: str | None, form: str) -> Wanted:
+    """What is wanted with the place of the page filled in; table: the job, and which of its."""
     offset = 0
     if cursor is not None:
         place, whose = parts.cursors.read(cursor)
-        if whose != _page_name(job_id, wanted):
+        if whose != _page_name(table, wanted):
             raise BadRequest("the cursor belongs to another list: start again without it.")
         offset = int(place)
     limit = DEFAULT_LIMIT if form == "json" and wanted.limit is None else wanted.limit
     return Wanted(wanted.sort, wanted.verdict, wanted.search, offset, limit)
 
 
-def _page_name(job_id: str, wanted: Wanted) -> str:
-    return f"{job_id} {wanted.sort} {sorted(wanted.verdict)} {wanted.search}"
+def _page_name(table: str, wanted: Wanted) -> str:
+    return f"{table} {wanted.sort} {sorted(wanted.verdict)} {wanted.search}"
 
 
-def _next(parts: PartsOf, job_id: str, wanted: Wanted, found: dict[str, Any]) -> str | None:
+def _next(parts: PartsOf, table: str, wanted: Wanted, found: dict[str, Any]) -> str | None:
     end = wanted.offset + len(found["items"])
     if end >= found["n_total"]:
         return None
-    return parts.cursors.write(end, _page_name(job_id, wanted))
+    return parts.cursors.write(end, _page_name(table, wanted))
 
 
-def _send(parts: PartsOf, path: Path, wanted: Wanted, search_in: str, form: str) -> Response:
+def _send(parts: PartsOf, path: Path, wanted: Wanted, search_in: list[str], form: str) -> Response:
     file, temporary = parts.exports.write(path, wanted, search_in, form)
     return FileResponse(
         file,
