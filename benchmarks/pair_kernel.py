@@ -16,15 +16,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import Line
-from srs.evidence.pairs import (
-    BitRows,
-    PairGroups,
-    best_partners,
-    choose_cuts,
-    make_bits,
-    make_groups,
-    tiles_of,
-)
+from srs.evidence.pairs.best import best_partners
+from srs.evidence.pairs.bits import BitRows, make_bits, tiles_of
+from srs.evidence.pairs.cuts import choose_cuts
+from srs.evidence.pairs.groups import PairGroups, make_groups
 from srs.evidence.pairs.lanes import has_vector_counts
 
 SIZES = ((200, 8192), (1_000, 8192), (2_000, 8192), (10_000, 4096))  # samples, features

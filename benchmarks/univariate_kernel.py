@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn.feature_selection import f_classif
 
 from benchmarks.measure import Line, best_seconds
-from srs.evidence.univariate import UnivariateTest
+from srs.evidence.univariate.target import UnivariateTest
 
 N_SAMPLES, N_TILES = 1000, 64
 MILLION_SECONDS = 5.0  # bar: a million columns of two classes

@@ -4,7 +4,3 @@
 `columns` and `levels` (one column), `two_classes`, `exact` and `saddlepoint` (tails of rank sums),
 `quadratic` (tests of several degrees of freedom).
 """
-
-from srs.evidence.univariate.target import UnivariateTest
-
-__all__ = ["UnivariateTest"]

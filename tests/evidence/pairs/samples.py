@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from srs.evidence.pairs import BitRows, PairGroups, choose_cuts, make_bits, tiles_of
+from srs.evidence.pairs.bits import BitRows, make_bits, tiles_of
+from srs.evidence.pairs.cuts import choose_cuts
+from srs.evidence.pairs.groups import PairGroups
 from srs.evidence.pairs.lanes import LANES
 
 

@@ -9,19 +9,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from srs.evidence.pairs import (
-    Best,
-    BitRows,
-    PairGroups,
-    best_by_owner,
-    best_partners,
-    make_bits,
-    make_groups,
-    merge_best,
-    no_best,
-)
-from srs.evidence.pairs.bits import tiles_of
+from srs.evidence.pairs.best import Best, best_by_owner, best_partners, merge_best, no_best
+from srs.evidence.pairs.bits import BitRows, make_bits, tiles_of
 from srs.evidence.pairs.cuts import Cuts, choose_cuts
+from srs.evidence.pairs.groups import PairGroups, make_groups
 from tests.evidence.pairs.samples import bits_of, group_list, unpacked
 from tests.reference.pairs_twin import all_statistics_twin
 

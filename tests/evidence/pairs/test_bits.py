@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from srs.evidence.pairs import choose_cuts, make_bits, make_groups, tiles_of
+from srs.evidence.pairs.bits import make_bits, tiles_of
+from srs.evidence.pairs.cuts import choose_cuts
+from srs.evidence.pairs.groups import make_groups
 from tests.evidence.pairs.samples import unpacked
 from tests.reference.pairs_twin import cuts_twin
 

@@ -7,7 +7,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from srs.errors import InputError
-from srs.evidence.pairs import PairGroups, best_partners, make_groups
+from srs.evidence.pairs.best import best_partners
+from srs.evidence.pairs.groups import PairGroups, make_groups
 from tests.evidence.pairs.samples import bits_of, codes_of, group_list
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from srs.evidence.pairs import Best, best_by_owner, best_partners, make_groups
+from srs.evidence.pairs.best import Best, best_by_owner, best_partners
+from srs.evidence.pairs.groups import make_groups
 from tests.evidence.pairs.samples import bits_of, codes_of
 
 N_SAMPLES, N_FEATURES = 1000, 5000

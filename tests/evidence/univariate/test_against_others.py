@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from srs.evidence.univariate import UnivariateTest
 from srs.evidence.univariate.quadratic import variance_of
-from srs.evidence.univariate.target import normal_scores
+from srs.evidence.univariate.target import UnivariateTest, normal_scores
 from tests.reference import univariate_twin as twin
 
 SMALLEST = np.finfo(np.float64).tiny

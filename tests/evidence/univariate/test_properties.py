@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from srs.errors import InputError
-from srs.evidence.univariate import UnivariateTest
+from srs.evidence.univariate.target import UnivariateTest
 
 SMALLEST = np.finfo(np.float64).tiny
 

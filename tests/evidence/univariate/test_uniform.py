@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from srs.evidence.univariate import UnivariateTest
+from srs.evidence.univariate.target import UnivariateTest
 
 CHANCE = 1e-6
 N_TILES, N_TARGETS = 20, 12
