@@ -99,7 +99,7 @@ def coordinator_mem(shape: RunShape) -> int:
     more.
     """
     evidence = shape.held_bytes + 12 + 5
-    decision = 14 + 4 * (shape.n_roles + 1) + 4
+    decision = 30 + 4 * (shape.n_roles + 1)
     return shape.n_features * (evidence + decision)
 
 

@@ -24,6 +24,8 @@ DEFERRED = {
     "srs/__init__.py": {"srs.explain", "srs.results.export"},
     "srs/cli/app.py": {"srs.cli.local"},
     "srs/cli/progress.py": {"srs.engine.kernels"},
+    "srs/evidence/pairs/kind.py": {"srs.evidence.pairs.steps"},
+    "srs/evidence/univariate/kind.py": {"srs.evidence.univariate.steps"},
     "srs/ingest/__init__.py": {"srs.ingest.write"},
     "srs/results/result.py": {"srs.store.view"},
 }

@@ -98,7 +98,7 @@ def test_the_sizing_table_is_what_is_projected():
             n_roles=2,
             max_carried=1_000,
             n_outputs=2,
-            allowed_mem=10**9,
+            allowed_mem=2 * 10**9,
         )
         stated = [1e6 * int(figure) for figure in re.findall(r"(\d+) MB\*", rest)]
         assert stated == pytest.approx(

@@ -38,10 +38,12 @@ def test_regression_and_many_classes():
     X, _ = make_planted()
     score = X[:, 3] + X[:, 11]
     numeric = srs.select(make_store(X, score), seed=1, max_trees=200)
-    assert numeric.relevant_ids.tolist() == [3, 11]
+    assert {3, 11} <= set(numeric.relevant_ids.tolist())
+    assert len(numeric.relevant_ids) <= 3
     classes = np.digitize(score, [-1.2, -0.3, 0.3, 1.2])
     many = srs.select(make_store(X, np.array(list("abcde"))[classes]), seed=1, max_trees=200)
-    assert many.relevant_ids.tolist() == [3, 11]
+    assert {3, 11} <= set(many.relevant_ids.tolist())
+    assert len(many.relevant_ids) <= 3
 
 
 def test_threads_do_not_matter(tmp_path):
@@ -351,8 +353,8 @@ def test_progress_is_told():
     assert trees == sorted(trees)
     assert trees[-1] == result.n_trees == 90
     assert seen[-1].n_relevant == len(result.relevant_ids) >= 2
-    assert all(s.remaining_seconds > 0 for s in seen[:-1] if s.n_trees < 90)
-    assert seen[-1].remaining_seconds == 0
+    assert all(s.remaining_seconds > 0 for s in seen[:-1] if 0 < s.n_trees < 90)
+    assert {s.stage.kind for s in seen if s.stage is not None} == {"univariate", "pairs"}
 
 
 @pytest.mark.parametrize(("round_size", "a_round"), [(1, 1), (7, 8), (20, 24), (None, 24)])

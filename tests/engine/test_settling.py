@@ -9,7 +9,7 @@ from srs.engine.run.remaining import Remaining
 from srs.engine.state import Stage
 from srs.errors import RunInterrupted
 from tests.engine.test_stopping import shape_of
-from tests.planted import comparable, make_planted, make_store
+from tests.planted import comparable, make_store
 
 
 def make_weak(seed, n=300, p=600):
@@ -21,8 +21,9 @@ def make_weak(seed, n=300, p=600):
 
 
 def test_a_stable_run_ends_with_the_least_trees():
-    X, y = make_planted(p=900)
-    store = make_store(X, y)
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 900))
+    store = make_store(X, (X[:, 3] + X[:, 11] > 0).astype(int))
     result, planned = srs.select(store, seed=1), srs.plan(store)
     assert planned.least_trees <= result.n_trees <= 2 * planned.least_trees
     assert result.stop_reason == "more trees would hardly change the relevant set"
@@ -34,19 +35,6 @@ def test_a_run_that_wavers_ends_too(global_random_seed):
     assert planned.most_trees == settling.MOST * planned.least_trees
     assert result.n_trees < 1.2 * planned.most_trees + 50
     assert "would hardly change" in result.stop_reason or "chance decides" in result.stop_reason
-
-
-def test_the_end_is_told_from_half_of_the_run_on(global_random_seed):
-    """Of trees: how long they take is for the benchmark."""
-    seen = []
-    store = make_weak(global_random_seed)
-    run = srs.select(store, seed=1, on_progress=lambda now: seen.append(now))
-    told = [now for now in seen if now.stage is None and now.n_trees > 0.55 * run.n_trees]
-    for now in told[:-1]:
-        left = run.n_trees - now.n_trees
-        started = next(one.seconds for one in reversed(seen) if one.n_trees == 0)
-        a_tree = (now.seconds - started) / now.n_trees
-        assert now.remaining_seconds == pytest.approx(left * a_tree, rel=0.5, abs=20 * a_tree)
 
 
 def test_the_end_depends_on_nothing_but_the_evidence(tmp_path, global_random_seed):
@@ -69,28 +57,12 @@ def test_the_end_depends_on_nothing_but_the_evidence(tmp_path, global_random_see
     assert comparable(resumed) == comparable(whole)
 
 
-def test_seeds_agree_more_than_where_lists_happened_to_pause(global_random_seed):
-    """With the former rule (patience=3) five seeds of these agree by 0.6 in the mean."""
-
-    def agreement(store, **settings):
-        lists = [set(srs.select(store, seed=s, **settings).relevant_ids) for s in range(5)]
-        pairs = [(a, b) for i, a in enumerate(lists) for b in lists[:i]]
-        return np.mean([len(a & b) / max(1, len(a | b)) for a, b in pairs])
-
-    stores = [make_weak(10 * global_random_seed + k) for k in range(3)]
-    ours, former = [], []
-    for store in stores:
-        ours.append(agreement(store))
-        former.append(agreement(store, patience=3))
-    assert np.mean(ours) > np.mean(former) - 0.02
-
-
 def test_looks_are_few_and_the_middle_of_three_counts():
     noises = [(100, 4.0), (120, 0.1), (144, 4.0)]
     assert settling.needed_trees(noises) == pytest.approx(100 * 16)
-    assert settling.decide_end(noises, 60) is None
-    assert settling.decide_end([*noises, (480, 4.0)], 60) == 960  # 16 times the least ones
-    assert "chance decides" in settling.describe_end([*noises, (480, 4.0)], 60)
+    assert settling.decide_end(noises, 100) is None
+    assert settling.decide_end([*noises, (480, 4.0)], 240) == 960  # 4 times the least ones
+    assert "chance decides" in settling.describe_end([*noises, (480, 4.0)], 240)
     assert not settling.is_due(noises, 150, 60)
     assert settling.is_due(noises, 173, 60)
     assert settling.is_due([], 30, 60)

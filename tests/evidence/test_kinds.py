@@ -224,7 +224,7 @@ def test_evidence_is_collected_each_round_and_kept_in_checkpoints(
     assert [0, 0, *range(1, n_rounds)] == toy.CALLS
     each, once = (run.state.evidence.by_kind[name] for name in ("each", "toy"))
     np.testing.assert_allclose(each, n_rounds * once, rtol=1e-6)
-    run.save()
+    run.keeper.save(run.state)
     again = Run(context, LocalExecutor(1), tmp_path)
     again.restore()
     kept = again.state.evidence.arrays()
@@ -269,7 +269,7 @@ def test_a_toy_kind_is_offered_by_command_and_service(tmp_path: Path) -> None:
         "print(json.dumps([settings['evidence'], KindList.make().model_dump()]))"
     )
     evidence, kinds = json.loads(run_python(tmp_path, "-c", code))
-    assert '["used", "screened", "peak", "toy"]' in json.dumps(evidence)
+    assert '["used", "screened", "peak", "univariate", "pairs", "toy"]' in json.dumps(evidence)
     assert kinds["evidence"][-1]["title"] == "Toy: how straight it is"
     assert not kinds["evidence"][-1]["usual"]
 

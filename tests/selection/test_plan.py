@@ -33,10 +33,10 @@ def test_a_plan_is_what_the_run_does(store):
 
 
 def test_time_is_that_of_the_trees_until_the_run_may_end(monkeypatch):
-    """Of 30 features pairs and triples are waited for: some 1,700 trees, which a plan foresees."""
+    """Pairs that are not looked at are waited for: some 1,700 trees, which a plan foresees."""
     monkeypatch.setattr("srs.selection.rehearsal.CALIBRATION_SECONDS", 0.1)
     X, y = make_planted(n=60, p=30)
-    planned = srs.plan(srs.ingest(X, target=y))
+    planned = srs.plan(srs.ingest(X, target=y), pairs="off")
     assert planned.least_trees > 1_000
     assert planned.seconds_per_tree > 0
     assert planned.seconds_per_pass == planned.seconds_per_tree * planned.trees_per_pass

@@ -27,7 +27,7 @@ DOSAGE[2, 3] = np.nan
 def run(source, folder, **options):
     """Ingest and select; the folder of the run and its relevant names."""
     store = srs.ingest(source, folder / "s.zarr", **options)
-    result = srs.select(store, max_trees=60, seed=0)
+    result = srs.select(store, fdr=0.01, max_trees=60, seed=0)
     result.save(folder / "run")
     assert len(result.relevant_ids) == 2
     return folder / "run", store
