@@ -222,7 +222,8 @@ def _count(done: dict[str, Any], planted: Planted) -> tuple[int, int]:
 
 
 def _took(done: dict[str, Any]) -> str:
-    return f"{done['seconds']:.0f} s ({done['cpu']:.0f} s CPU)"
+    parts = ", ".join(f"{k} {v:.0f}" for k, v in done.get("parts", {}).items() if v >= 1)
+    return f"{done['seconds']:.0f} s ({done['cpu']:.0f} s CPU{parts and '; ' + parts})"
 
 
 PARTS: dict[str, Callable[[], Iterator[Line]]] = {
