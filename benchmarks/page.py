@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import calibration
-from benchmarks.calibration.cells import Cell
+from benchmarks.calibration.cells import LEAST_RUNS, Cell
 from benchmarks.calibration.methods import METHODS, RATE
 from benchmarks.calibration.rows import FRESH, NULLS, SIGNALS
 from benchmarks.measure import Line
@@ -55,7 +55,7 @@ def run() -> Iterator[Line]:
 
 def render() -> str:
     """The whole page, from the committed results alone."""
-    cells = calibration.summarise()
+    cells = {key: c for key, c in calibration.summarise().items() if c.n_runs >= LEAST_RUNS}
     sections = [
         HEAD,
         *_signals(cells),
@@ -89,7 +89,7 @@ def _signals(cells: dict[tuple[str, str], Cell]) -> Iterator[str]:
         f"first eight problems the other methods, and version 0.1, saw runs 0 to 49.\nExtra-trees "
         f"have no rate of their own; they are told how many features are relevant. Knockoffs\n"
         f"(knockpy: second-order Gaussian, lasso) and IPSS take two classes or a number. An empty "
-        f"cell was not\nrun. Command: `python -m benchmarks.calibration`.\n"
+        f"cell has\nfewer than {LEAST_RUNS} runs. Command: `python -m benchmarks.calibration`.\n"
     )
     yield make_table(
         ("problem", *shown),

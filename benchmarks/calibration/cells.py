@@ -12,6 +12,7 @@ from benchmarks.calibration.rows import ROWS, first_run
 from benchmarks.output import read_rows
 
 CSV = "calibration.csv"
+LEAST_RUNS = 10  # with fewer, a cell tells too little to be judged or shown on the page
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import binomtest
 
-from benchmarks.calibration.cells import Cell
+from benchmarks.calibration.cells import LEAST_RUNS, Cell
 from benchmarks.calibration.methods import RATE
 from benchmarks.calibration.rows import NULLS, SIGNALS
 from benchmarks.measure import Line
@@ -64,7 +64,10 @@ def _signal(row: str, cells: dict[tuple[str, str], Cell]) -> Iterator[Line]:
     peers = [
         c
         for c in cells.values()
-        if c.row == row and c.method not in NOT_PEERS and c.false_share <= RATE
+        if c.row == row
+        and c.method not in NOT_PEERS
+        and c.n_runs >= LEAST_RUNS
+        and c.false_share <= RATE
     ]
     if peers:
         yield _power(ours, max(peers, key=lambda c: c.power), None)
