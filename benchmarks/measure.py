@@ -76,9 +76,16 @@ def reference_folder() -> Path | None:
 def write_codes_store(
     path: Path, codes_of: Callable[[int, int], np.ndarray], n_features: int, y: np.ndarray
 ) -> None:
-    """A store from codes made block by block: codes_of(first, n) gives (n, n_samples)."""
+    """A store from codes made block by block: codes_of(first, n) gives (n, n_samples).
+
+    y holds classes 0, 1, ..., or numbers if it is of floats.
+    """
     writer = StoreWriter(path, len(y), n_features, 1 << 30, overwrite=True)
-    target = Target("y", "classes", y.astype(np.int32), ("0", "1"))
+    if y.dtype.kind == "f":
+        target = Target("y", "numbers", y.astype(np.float64), ())
+    else:
+        labels = tuple(str(c) for c in range(max(2, int(y.max()) + 1)))
+        target = Target("y", "classes", y.astype(np.int32), labels)
     writer.describe(names=None, sample_ids=None, targets=[target])
     for first in range(0, n_features, 20_000):
         n = min(20_000, n_features - first)

@@ -17,13 +17,26 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.utils import check_random_state
 
 import srs
+from benchmarks.calibration.peers import (
+    IPSS_WIDE,
+    KNOCKOFF_WIDE,
+    MANY_CLASSES,
+    TWO_CLASSES_ONLY,
+    ipss_boosting,
+    knockoffs,
+    missing_peers,
+)
 from benchmarks.calibration.problems import Problem
+from benchmarks.calibration.rows import Row
 from srs.explain.forest import ForestSettings, criterion_of, mean_importance
 from srs.explain.matrix import open_matrix
 from srs.trees import TreeTarget
 
+__all__ = ["METHODS", "NULL_METHODS", "RATE", "SLOW_METHODS", "cannot_run", "missing_peers"]
+
 RATE = 0.1
 PERMUTATIONS = 50  # of the labels, for Altmann's p-values
+WIDE_FORESTS = ("paper's rule", "BorutaPy", "Altmann")  # take hours on 20,000 features
 
 
 def default_mode(problem: Problem, seed: int) -> np.ndarray:
@@ -129,7 +142,21 @@ METHODS: dict[str, Callable[[Problem, int], np.ndarray]] = {
     "paper's rule": paper_rule,
     "BorutaPy": boruta,
     "Altmann": altmann,
+    "knockoffs": knockoffs,
+    "IPSS": ipss_boosting,
     "univariate": univariate,
     "extra-trees, true k": extra_trees_top,
 }
-SLOW_METHODS = ("BorutaPy", "Altmann")
+SLOW_METHODS = ("paper's rule", "BorutaPy", "Altmann", "knockoffs", "IPSS", "extra-trees, true k")
+NULL_METHODS = ("srs", "univariate")
+
+
+def cannot_run(method: str, row: Row) -> bool:
+    """Whether the method is not made for the data of this row, or too slow for it."""
+    if method in TWO_CLASSES_ONLY and row.name in MANY_CLASSES:
+        return True
+    if method == "knockoffs":
+        return row.name in KNOCKOFF_WIDE
+    if method == "IPSS":
+        return row.name in IPSS_WIDE
+    return method in WIDE_FORESTS and row.name == "pair_of_20000"

@@ -1,4 +1,4 @@
-"""Data with a known truth: nulls of several shapes and kinds, and eight kinds of signal.
+"""Data with a known truth: thirteen kinds of signal. Data without any are in `nulls`.
 
 Relevance is that of thesis 2.4.1: a feature is relevant if, given some set of other features, it
 tells of the target. So features that are only correlated with a cause are relevant too (given the
@@ -8,7 +8,6 @@ problem. Irrelevant are those that are independent of the target given whatever 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,55 +104,60 @@ def interactions(rng: np.random.Generator) -> Problem:
     return Problem(X, y + rng.normal(size=500), np.arange(7))
 
 
+def rare_variants(rng: np.random.Generator) -> Problem:
+    """Variants with a frequency of 0.5 to 5 %, ten of them causal; one sample in ten is a case."""
+    X = rare_genotypes(2_000, 1_000, rng)
+    X[:, :10] = rng.binomial(2, np.linspace(0.01, 0.05, 10), (2_000, 10))
+    score = X[:, :10] @ np.linspace(2.2, 1.0, 10)
+    noisy = score + rng.logistic(size=2_000)
+    return Problem(X, (noisy >= np.sort(noisy)[-200]).astype(int), np.arange(10))
+
+
+def counts(rng: np.random.Generator) -> Problem:
+    """Small counts, most of them 0, as of single cells; ten have a larger mean in one class."""
+    y = rng.permutation(np.arange(300) % 2)
+    X, means = counts_of(300, 500, rng)
+    folds = np.where(y[:, None] == 1, np.linspace(1.5, 3.0, 10), 1.0)
+    X[:, :10] = _overdispersed(np.maximum(means[:10], 0.3) * folds, rng)
+    return Problem(X, y, np.arange(10))
+
+
+def few_samples(rng: np.random.Generator) -> Problem:
+    """Thirty samples; ten of 500 features are shifted by one to three standard deviations."""
+    y = rng.permutation(np.arange(30) % 2)
+    X = rng.normal(size=(30, 500))
+    X[:, :10] += y[:, None] * np.linspace(1.0, 3.0, 10)
+    return Problem(X, y, np.arange(10))
+
+
+def weak_regression(rng: np.random.Generator) -> Problem:
+    """A numeric target with ten linear effects, correlations of 0.1 to 0.3."""
+    X = rng.normal(size=(400, 500))
+    effects = np.linspace(0.1, 0.3, 10)
+    noise = np.sqrt(1 - (effects**2).sum()) * rng.normal(size=400)
+    return Problem(X, X[:, :10] @ effects + noise, np.arange(10))
+
+
+def pair_of_20000(rng: np.random.Generator) -> Problem:
+    """A pair that matters only together among 20,000: xor, 30 % of the labels turned around."""
+    X = rng.integers(0, 2, (1_000, 20_000), dtype=np.uint8)
+    y = X[:, 0] ^ X[:, 1] ^ (rng.random(1_000) < 0.3)
+    return Problem(X, y.astype(int), np.arange(2))
+
+
+def rare_genotypes(n: int, p: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.binomial(2, rng.uniform(0.005, 0.05, p), (n, p)).astype(float)
+
+
+def counts_of(n: int, p: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Overdispersed counts with means of 0.05 to 3, and the means."""
+    means = np.exp(rng.uniform(np.log(0.05), np.log(3.0), p))
+    return _overdispersed(np.broadcast_to(means, (n, p)), rng), means
+
+
+def _overdispersed(means: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return rng.poisson(means * rng.gamma(2.0, 0.5, means.shape)).astype(float)
+
+
 def _two_classes(score: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (rng.random(len(score)) < 1 / (1 + np.exp(-2 * score))).astype(int)
-
-
-ROWS: dict[str, Callable[[np.random.Generator], Problem]] = {
-    make.__name__: make
-    for make in (
-        madelon_like,
-        linear,
-        chain,
-        clique,
-        correlated_blocks,
-        many_classes,
-        imbalance,
-        interactions,
-    )
-}
-INTERACTION_ROWS = ("madelon_like", "chain", "clique", "interactions")
-
-NULL_SHAPES = ((60, 40), (200, 300), (80, 900), (300, 3_200))  # samples, features
-NULL_FEATURES = ("numbers", "genotypes", "binary", "mixed")
-NULL_TARGETS = ("balanced", "imbalanced", "five classes", "numeric")
-
-
-def null(shape: int, run: int, rng: np.random.Generator) -> Problem:
-    """No feature tells of the target; kinds of features and targets take turns over the runs."""
-    n, p = NULL_SHAPES[shape]
-    X = _null_features(NULL_FEATURES[run % 4], n, p, rng)
-    target = NULL_TARGETS[run // 4 % 4]
-    y: np.ndarray
-    if target == "numeric":
-        y = rng.normal(size=n)
-    elif target == "five classes":
-        y = rng.permutation(np.arange(n) % 5)
-    else:
-        y = rng.permutation(np.arange(n) < (n // 2 if target == "balanced" else n // 10)).astype(
-            int
-        )
-    return Problem(X, y, np.empty(0, np.int64))
-
-
-def _null_features(kind: str, n: int, p: int, rng: np.random.Generator) -> np.ndarray:
-    if kind == "numbers":
-        return rng.normal(size=(n, p))
-    if kind == "genotypes":
-        return rng.binomial(2, rng.uniform(0.05, 0.5, p), (n, p)).astype(float)
-    if kind == "binary":
-        return (rng.random((n, p)) < rng.uniform(0.1, 0.9, p)).astype(float)
-    few, many = rng.integers(0, 2, (n, p)), rng.integers(0, 200, (n, p))
-    mixed: np.ndarray = np.where(np.arange(p) % 2, few, many).astype(float)
-    mixed[rng.random((n, p)) < 0.05] = np.nan
-    return mixed
