@@ -228,7 +228,7 @@ class TestInterruption:
         """Guards checkpoints against an interrupt anywhere, by real signals to a real process."""
         X, y = make_planted(p=2000)
         srs.ingest(X, tmp_path / "s.zarr", target=y)
-        run, settings = tmp_path / "run", {"seed": 1, "max_trees": 1000, "patience": 10**6}
+        run, settings = tmp_path / "run", {"seed": 1, "max_trees": 4000, "patience": 10**6}
         code = (
             "import srs, sys\n"
             "def tell(now):\n"

@@ -44,7 +44,7 @@ def test_kinds_share_the_rate_and_name_their_tails():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({}, "The fit is checked"),
+        ({}, "a fitted tail (shape up to"),
         ({"rule": "knockoff"}, "The rule by p-values, as a second opinion"),
         ({"mode": "paper"}, "It has no null"),
     ],

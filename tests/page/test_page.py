@@ -80,7 +80,7 @@ def test_from_a_dataset_to_its_features(calm: Browser) -> None:
     calm.click("Importance")
     calm.see("th[aria-sort=descending]", "Importance")
     calm.see("tbody tr:first-child", "Relevant")
-    calm.see_column(5, falls)
+    calm.see_column(6, falls)
     calm.click("Next")
     calm.see(".foot", "26 to 50 of 2,000")
     calm.type("Search", "f123")

@@ -16,7 +16,7 @@ from tests.service.server import register, submit, wait_for, without_measured
 pytestmark = pytest.mark.fault
 
 SHORTER = {"memory": "512MB", "max_trees": 60}
-LONGER = {"memory": "512MB", "max_trees": 3_000, "seed": 3}
+LONGER = {"memory": "512MB", "max_trees": 3_000, "seed": 3, "patience": 10**6}
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -50,7 +50,7 @@ def needed_trees(noises: Sequence[Noise]) -> float:
 def decide_end(noises: Sequence[Noise], least_trees: int) -> int | None:
     """Trees at which the run ends, if the last look decided that.
 
-    >>> decide_end([(1000, 1.1)], 500), decide_end([(1000, 3.0)], 500), decide_end([(90, 0.1)], 160)
+    >>> decide_end([(1000, 1.1)], 600), decide_end([(1000, 3.0)], 600), decide_end([(90, 0.1)], 160)
     (2000, None, 180)
     """
     at_end = AHEAD * noises[-1][0]
