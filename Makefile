@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-long lint generate bench pictures dist clean
+.PHONY: demo test test-long lint kernels generate bench pictures dist clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -14,9 +14,11 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	$(BIN)/python -m srs.cli.demo demo-output
 
-test: lint
+# Kernels are compiled beside the checks; of three processes one waits for services most of the time.
+test: $(READY)
+	@$(MAKE) --no-print-directory -j2 lint kernels
 	@tests/system-packages
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 test-long: $(READY)
 	@tests/system-packages
@@ -26,6 +28,9 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+kernels: $(READY)
+	@$(BIN)/python -c "from srs.engine import kernels as runs; from srs.ingest import kernels; kernels.ensure_compiled(); runs.ensure_compiled()"
 
 generate: $(READY)
 	$(BIN)/python -m srs.explain.catalogue

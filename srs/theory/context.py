@@ -136,46 +136,28 @@ def asymptotic_context(
     imp, overall = np.zeros(p), np.zeros(p)
     given, absolute, signed = (np.zeros((len(contexts), p)) for _ in range(3))
     shares = np.array([(w * mask).sum() for mask in masks])
-    for subset in range(1 << p):
+    for subset in range((1 << p) - 1):  # all but the whole
         size = subset.bit_count()
-        if size == p:
-            continue
         weight = 1 / (math.comb(p, size) * (p - size))
         coarse = groups[subset]
         n = int(coarse.max()) + 1
         before = [_impurities(coarse, part, n, regression) for part in columns]
-        mass = [np.bincount(coarse, w * mask, n) for mask in masks]
+        mass = [np.asarray(np.bincount(coarse, w * mask, n), np.float64) for mask in masks]
         for m in range(p):
             if subset >> m & 1:
                 continue
             fine = groups[subset | 1 << m]
-            n_fine = int(fine.max()) + 1
-            parent = np.empty(n_fine, np.int64)
-            parent[fine] = coarse
-            gains = []
-            for k, part in enumerate(columns):
-                after = np.bincount(parent, _impurities(fine, part, n_fine, regression), n)
-                gains.append(np.maximum(before[k] - after, 0.0))
+            after = _within(fine, coarse, columns, regression)
+            gains = [np.maximum(b - a, 0.0) for b, a in zip(before, after, strict=True)]
             imp[m] += weight * gains[0].sum()
             overall[m] += weight * (gains[0].sum() - sum(gain.sum() for gain in gains[1:]))
             for k in range(len(contexts)):
-                inside = mass[k + 1] > 0
-                rate = np.zeros(n)
-                rate[inside] = gains[k + 1][inside] / mass[k + 1][inside]
-                difference = gains[0] - mass[0] * rate
+                difference = gains[0] - mass[0] * _rates(gains[k + 1], mass[k + 1])
                 given[k, m] += weight * gains[k + 1].sum() / shares[k + 1]
                 absolute[k, m] += weight * np.abs(difference).sum()
                 signed[k, m] += weight * difference.sum()
     names = names or tuple(f"f{m}" for m in range(p))
-    return ContextImportances(
-        contexts=contexts,
-        imp=imp,
-        given=given,
-        absolute=absolute,
-        signed=signed,
-        overall=overall,
-        names=names,
-    )
+    return ContextImportances(contexts, imp, given, absolute, signed, overall=overall, names=names)
 
 
 def _parse(
@@ -229,6 +211,25 @@ def _impurities(groups: IntArray, columns: FloatArray, n: int, regression: bool)
     terms = np.zeros_like(sums)
     terms[present] = sums[present] * np.log2(totals[present] / sums[present])
     return np.asarray(terms.sum(axis=1))
+
+
+def _within(
+    fine: IntArray, coarse: IntArray, columns: list[FloatArray], regression: bool
+) -> list[FloatArray]:
+    """Mass x impurity that is left in each coarse group once it is split into its fine ones."""
+    n, n_fine = int(coarse.max()) + 1, int(fine.max()) + 1
+    parent = np.empty(n_fine, np.int64)
+    parent[fine] = coarse
+    left = (_impurities(fine, part, n_fine, regression) for part in columns)
+    return [np.asarray(np.bincount(parent, part, n), np.float64) for part in left]
+
+
+def _rates(gains: FloatArray, mass: FloatArray) -> FloatArray:
+    """Gain per mass of each group; 0 in groups without mass."""
+    rates = np.zeros(len(mass))
+    inside = mass > 0
+    rates[inside] = gains[inside] / mass[inside]
+    return rates
 
 
 def _groups(X: IntArray) -> list[IntArray]:

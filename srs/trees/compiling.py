@@ -1,6 +1,6 @@
 """Compile numba kernels once per machine, in a process of its own.
 
-The compiler takes half a minute and keeps a hundred megabytes for as long as its process lives.
+The compiler takes a minute and keeps a hundred megabytes for as long as its process lives.
 With a memory budget that process must not be ours: a child compiles into numba's cache, and we
 load from there. Where that cannot be (no place for the cache, no child), we compile here.
 
@@ -10,6 +10,7 @@ Which kernels a package has, and how they are called, says its own module: `srs.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def compile_in_child(module: str, kernel: Any) -> None:
     """
     if _CHILD in os.environ or is_compiled(kernel):
         return
-    with _one_at_a_time():
+    with _one_at_a_time(f"{module} {kernel.stats.cache_path}"):
         if is_compiled(kernel):  # by the one that we have waited for
             return
         subprocess.run(
@@ -52,13 +53,15 @@ def compile_in_child(module: str, kernel: Any) -> None:
 
 
 @contextmanager
-def _one_at_a_time() -> Iterator[None]:
-    """Workers that start together on one machine wait for the first of them to compile."""
+def _one_at_a_time(what: str) -> Iterator[None]:
+    """Workers that start together on one machine wait for the first of them to compile the same
+    kernels into the same cache; other kernels and other installations are compiled meanwhile."""
     if sys.platform == "win32":
         yield
         return
     import fcntl
 
-    with (Path(tempfile.gettempdir()) / f"srs-compiling-{os.getuid()}.lock").open("w") as file:
+    name = f"srs-compiling-{os.getuid()}-{hashlib.sha256(what.encode()).hexdigest()[:12]}.lock"
+    with (Path(tempfile.gettempdir()) / name).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

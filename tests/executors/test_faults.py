@@ -25,7 +25,7 @@ from tests.executors.conftest import SETTINGS, make_chunky, outcome_bytes, runni
 from tests.executors.processes import free_port, running, scheduler_command, worker_command
 
 pytestmark = pytest.mark.fault
-N_PASSES = 60
+N_PASSES = 30
 
 
 @pytest.mark.parametrize("n_kills", [3, pytest.param(20, marks=pytest.mark.long)])
@@ -246,7 +246,12 @@ def test_a_damaged_chunk_is_named_and_what_was_gathered_is_kept(tmp_path, two_wo
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 250, (400, 300_000), dtype=np.uint8)  # too large to be kept in memory
     srs.ingest(codes, tmp_path / "s.zarr", target=rng.integers(0, 2, 400), keep_values=False)
-    settings: dict[str, Any] = {"memory": "335MB", "max_passes": 3, "subspace_size": 2000}
+    settings: dict[str, Any] = {
+        "memory": "335MB",
+        "max_passes": 3,
+        "subspace_size": 2000,
+        "pairs": "off",  # of 300,000 features they take minutes
+    }
     whole = srs.select(tmp_path / "s.zarr", **settings)
     chunk = tmp_path / "s.zarr" / "codes" / "c" / "7" / "0" / "0"
     good = chunk.read_bytes()

@@ -59,7 +59,7 @@ def result(client, job_id: str) -> dict:
     return without_measured(client.get(f"/v1/jobs/{job_id}/result").json())
 
 
-@pytest.mark.parametrize("n_jobs", [18, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n_jobs", [12, pytest.param(100, marks=pytest.mark.long)])
 def test_kills_under_load(start_service, database_url, n_jobs, expected):
     """Jobs by 6 clients, each sent twice; the service is killed twice meanwhile."""
     server = start(start_service, database_url, max_running=2)
