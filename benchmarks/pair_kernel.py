@@ -106,7 +106,7 @@ def _against_matrix_product(n_samples: int, n_features: int) -> Iterator[Line]:
         f"at least {BAR:.0e}" if has_bar else "",
         first >= BAR if has_bar else None,
     )
-    words = groups.n_words
+    words = groups.n_words / 2  # of 64 samples
     yield Line(
         f"N = {n_samples:,}, once more",
         f"{again:.2e}: {again * words:.2e} words a second",

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from srs.errors import SettingsError
-from srs.evidence.registry import USUAL, evidence_kinds
+from srs.evidence.registry import USUAL, evidence_kinds, weighted_kinds
 from srs.memory import DEFAULT_MEM
 from srs.setting import (
     LIMITS,
@@ -47,6 +47,7 @@ OF_SAMPLES = ("sample_weight", "class_weight", "confounders", "subjects")
 FEW_FEATURES, MANY_FEATURES = 500, 3_000  # 7 probes a feature below, 3 between, 1 from there on:
 # the tail of the null must be fitted on enough of them
 MOST_SECONDS = 86_400.0  # a day: a run that nobody bounded and nobody looks after ends then
+IGNORED_BY_PAPER = {"pairs": ("all",), "guarantee": ("confident",), "rule": ("knockoff",)}
 MANY = 2**31 - 1
 COUNT: dict[str, Any] = {"low": 1, "high": MANY}
 NATURAL: dict[str, Any] = {"low": 0, "high": MANY}
@@ -217,6 +218,32 @@ class Settings:
         if self.mode == "paper" and any(getattr(self, name) for name in OF_SAMPLES):
             raise SettingsError(
                 "paper mode has no weights, confounders or subjects; use the default mode."
+            )
+        self._refuse_ignored()
+
+    def _refuse_ignored(self) -> None:
+        """Refuse what would be without effect beside other settings."""
+        if self.mode == "paper":
+            for name, ignored in IGNORED_BY_PAPER.items():
+                if getattr(self, name) in ignored:
+                    raise SettingsError(
+                        f"paper mode has its own rule and ignores {name}; leave it out, or use the "
+                        "default mode."
+                    )
+            if self.n_features is not None:
+                raise SettingsError(
+                    "paper mode lists what its rule selects and ignores n_features; leave it out, "
+                    "or use the default mode."
+                )
+        usual = (USUAL, weighted_kinds())  # who says nothing of evidence has these
+        if self.pairs == "off" and "pairs" in self.evidence and self.evidence not in usual:
+            raise SettingsError(
+                'evidence has "pairs", and pairs is "off": leave one of the two out.'
+            )
+        if self.pairs == "all" and "pairs" not in self.evidence:
+            raise SettingsError(
+                'pairs is "all", and evidence is without "pairs": add it, or leave one of the two '
+                "out."
             )
 
     def n_roles(self, n_features: int) -> int:

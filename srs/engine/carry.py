@@ -66,7 +66,13 @@ def _sure(evidence: Evidence, kinds: tuple[str, ...], size: int) -> list[int]:
 
 
 def _largest(values: np.ndarray, size: int) -> np.ndarray:
-    """Where the `size` largest of the positive values are, and all that tie with the least."""
+    """Where the `size` largest of the positive values are, and all that tie with the least.
+
+    >>> _largest(np.array([3.0, 0.0, 1.0, 2.0]), 2), _largest(np.array([3.0, 1.0]), 0)
+    (array([0, 3]), array([], dtype=int64))
+    """
+    if size == 0:
+        return np.empty(0, np.int64)
     found = []
     for start in range(0, len(values), PIECE):
         piece = values[start : start + PIECE]

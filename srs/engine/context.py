@@ -14,7 +14,7 @@ import numpy as np
 from srs.engine.memory import RunShape, batch_mem, plan_shape, projected_mem
 from srs.engine.samples import Samples, plan_samples
 from srs.errors import InputError, SettingsError
-from srs.evidence.registry import taking_part
+from srs.evidence.registry import evidence_kind, taking_part
 from srs.inference.feature_classes import find_feature_classes
 from srs.settings import Settings
 from srs.store import CATEGORICAL, FeatureStore
@@ -43,6 +43,7 @@ class RunContext:
     left_out     kinds that were asked for and take no part, and why
     resident     uint8 (n_tiles, n_samples, 64): the whole store, where it fits; else None
     kept         what the steps of a kind of evidence keep for the next ones
+    kept_mem     bytes of it that there is room for beside all batches
     scratch      memory that batches use one after the other, see `_reuse`
     """
 
@@ -59,6 +60,7 @@ class RunContext:
     resident: np.ndarray | None = None
     scratch: list[dict[str, np.ndarray]] = field(default_factory=list)
     kept: dict[Any, Any] = field(default_factory=dict)
+    kept_mem: int = 0
 
     @property
     def target(self) -> TreeTarget:
@@ -161,7 +163,7 @@ def gather_context(
         screen_size=min(n_train, max(n_train // 10, MIN_SCREEN)),
         peak_size=20,
     )
-    return RunContext(
+    context = RunContext(
         store=store,
         settings=settings,
         shape=shape,
@@ -173,6 +175,17 @@ def gather_context(
         kinds=kinds,
         left_out=left_out,
     )
+    return context if settings.mode == "paper" else _without_unfit(context)
+
+
+def _without_unfit(context: RunContext) -> RunContext:
+    """The context without the kinds of evidence that its samples and target do not allow."""
+    reasons = {}
+    for kind in map(evidence_kind, context.kinds):
+        if kind.unfit is not None and (reason := kind.unfit(context)) is not None:
+            reasons[kind.name] = reason
+    kinds = tuple(name for name in context.kinds if name not in reasons)
+    return replace(context, kinds=kinds, left_out={**context.left_out, **reasons})
 
 
 def _criterion(settings: Settings, target: Target) -> str:
@@ -188,13 +201,21 @@ def _criterion(settings: Settings, target: Target) -> str:
 
 
 def with_resident_codes(context: RunContext, threads: int) -> RunContext:
-    """The context with the whole store in memory, where that fits beside `threads` batches.
+    """The context with the whole store in memory, where that fits beside `threads` batches, and
+    with what is left for steps to keep.
 
-    The answer is the same; what is read again and again otherwise is read once.
+    The answer is the same; what is read or made again and again otherwise is so once.
     """
-    if projected_mem(context.shape, threads, resident=True) > context.settings.allowed_mem:
-        return context
-    return load_codes(context)
+    allowed = context.settings.allowed_mem
+    needed = projected_mem(context.shape, threads, resident=True)
+    if needed <= allowed:
+        context = load_codes(context)
+    else:
+        needed = projected_mem(context.shape, threads)
+    names = () if context.settings.mode == "paper" else context.kinds  # it has no steps
+    kinds = map(evidence_kind, names)
+    wanted = max((kind.keeps(context) for kind in kinds if kind.keeps is not None), default=0)
+    return replace(context, kept_mem=max(0, min(wanted, allowed - needed)))
 
 
 def load_codes(context: RunContext) -> RunContext:

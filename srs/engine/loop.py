@@ -35,7 +35,7 @@ from srs.evidence.collecting import collect_evidence
 from srs.evidence.halves import Halves
 from srs.evidence.kinds import EvidenceKind
 from srs.evidence.pairs.kind import PAIRS
-from srs.evidence.registry import kinds_held
+from srs.evidence.registry import has_halves, kinds_held
 from srs.executors import Executor
 from srs.inference.interim import Rule, find_relevant
 from srs.inference.paper import decide_paper
@@ -79,7 +79,9 @@ class Run:
             Pool.of_pinned(context.pinned),
             np.empty(0, np.int64),
             np.zeros((len(context.held_out), n_outputs)),
-            None if self.paper else Halves.empty(n_features, n_roles, context.kinds),
+            Halves.empty(n_features, n_roles, context.kinds)
+            if has_halves(n_features, n_roles)
+            else None,
         )
         self.keeper = Keeper(context, folder)
         self.finish = Event() if finish is None else finish
@@ -142,8 +144,9 @@ class Run:
             kept = self.keeper.keep(self.state)
             raise RunInterrupted(f"the run was interrupted: {kept}", folder) from None
         except SRSError as error:
-            kept = self.keeper.keep(self.state)
-            error.args = (f"{error} {kept.capitalize()}", *error.args[1:])
+            if self.folder is not None:
+                kept = self.keeper.keep(self.state)
+                error.args = (f"{error} {kept.capitalize()}", *error.args[1:])
             raise
         except Exception:
             self.keeper.keep(self.state)
@@ -282,11 +285,10 @@ class Run:
     def _settle(self) -> None:
         """Now and then, look what more trees could change, and so when the run may end."""
         state = self.state
-        if self.settings.patience is not None or state.enough_trees is not None:
+        if self._patience is not None or state.enough_trees is not None:
             return
-        if state.halves is None or not settling.is_due(
-            state.noises, state.n_trees, self.least_trees
-        ):
+        assert state.halves is not None  # or there is a patience
+        if not settling.is_due(state.noises, state.n_trees, self.least_trees):
             return
         n_changes = expected_changes(state.evidence, state.halves, self._rule())
         noise = settling.relative_noise(n_changes, len(state.relevant))
@@ -299,6 +301,13 @@ class Run:
     def round_trees(self) -> int:
         """Trees between two interim decisions."""
         return 1 if self.paper else -(-self.round_batches * self.trees_per_pass // self._n_slabs())
+
+    @property
+    def _patience(self) -> int | None:
+        """Rounds without a change after which the run ends; None: the halves tell when."""
+        if self.settings.patience is None and self.state.halves is None:
+            return settling.PATIENCE
+        return self.settings.patience
 
     def _n_passes(self) -> float:
         return self.state.n_trees / self.trees_per_pass
@@ -318,7 +327,7 @@ class Run:
         return None if self.paper else self._is_stable()
 
     def _is_stable(self) -> str | None:
-        state, patience = self.state, self.settings.patience
+        state, patience = self.state, self._patience
         if patience is not None:
             enough = state.n_trees >= self.least_trees
             if enough and state.unchanged >= patience:
@@ -352,8 +361,8 @@ class Run:
             limits.append(settings.max_trees or PAPER_TREES)
         if settings.max_passes is not None:
             limits.append(settings.max_passes * self.trees_per_pass)
-        if not self.paper and settings.patience is not None:
-            stable = state.n_trees + (settings.patience - state.unchanged) * self.round_trees
+        if not self.paper and self._patience is not None:
+            stable = state.n_trees + (self._patience - state.unchanged) * self.round_trees
             limits.append(max(self.least_trees, stable))
         elif not self.paper:
             known = state.enough_trees or settling.predict_end(

@@ -16,6 +16,7 @@ from srs.evidence.registry import (
     USUAL,
     bytes_of,
     halves_bytes,
+    has_halves,
     held_bytes,
     kinds_held,
     kinds_of_trees,
@@ -93,13 +94,14 @@ def coordinator_mem(shape: RunShape) -> int:
     """Bytes that are held for all features.
 
     Evidence, ids and feature classes, and the arrays of a decision: p-values, the kind that found a
-    feature, of one kind of evidence the places of a feature class, its features and its probes, and
-    the draws of a half.
-    The table of the result (`srs.inference.final`) is made as evidence is given up, and needs no
-    more.
+    feature, what the knockoff filter sorts, or of one kind of evidence the places of a feature
+    class and its probes; and of halves their draws and in how many of them a feature is found. The
+    table of the result (`srs.inference.final`) is made as evidence is given up, and needs no more.
     """
     evidence = shape.held_bytes + 12 + 5
-    decision = 30 + 4 * (shape.n_roles + 1)
+    decision = 14 + 4 * (shape.n_roles - 1)
+    if has_halves(shape.n_features, shape.n_roles):
+        decision += 8
     return shape.n_features * (evidence + decision)
 
 
@@ -195,7 +197,8 @@ def plan_shape(
             max_carried=max_carried,
             n_outputs=n_outputs,
             weighted=weighted,
-            held_bytes=held_bytes(kinds_held(kinds), n_roles) + halves_bytes(kinds, n_roles),
+            held_bytes=held_bytes(kinds_held(kinds), n_roles)
+            + halves_bytes(kinds, n_features, n_roles),
             batch_bytes=bytes_of(kinds_of_trees(kinds)),
         )
 

@@ -15,9 +15,23 @@ import numpy as np
 from numba import njit
 
 from srs.evidence.arrays import BatchEvidence, Evidence, add_values
-from srs.evidence.registry import kinds_of_trees
+from srs.evidence.registry import MOST_HALVED, has_halves, kinds_of_trees
 
 _EVEN, _ODD, _DRAWN = "even_", "odd_", "n_drawn"
+
+
+def halves_notices(n_features: int, n_roles: int) -> list[str]:
+    """What is to be said of a run without halves.
+
+    >>> halves_notices(5_000_000, 2)[0][:58]
+    'stability is not known: beyond 2000000 features the halves'
+    """
+    if n_roles == 1 or has_halves(n_features, n_roles):
+        return []
+    return [
+        f"stability is not known: beyond {MOST_HALVED} features the halves of the trees are not "
+        "held apart, to save memory, and a run ends once its list has not changed in some rounds."
+    ]
 
 
 @njit(nogil=True, cache=True)

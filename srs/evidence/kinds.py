@@ -83,12 +83,16 @@ class EvidenceKind:
     collect         gives its values of all features; None: they come from trees
     every_round     whether `collect` is called after each round; else after the first one only
     steps           gives the steps that make its values; None: they come from trees or `collect`
+    keeps           gives the bytes that its steps would keep for one another (`RunContext.kept`) if
+                    there is room; None: nothing
     has_p_values    whether its values are -log(p) of features alone, made without probes; negative
                     where it says nothing of a feature
     carried         whether trees carry the features that are sure by its p-values
     tells           names of what its steps tell of features besides, and bytes of each
     sits_out        says in a sentence why it takes no part in a run of these settings, features
                     and samples; None: it does
+    unfit           says in a sentence why it cannot be had of the samples and the target of a run;
+                    None: it can
     weighted        whether it counts in runs with sample weights where nothing is said
     usual           whether it counts where nothing is said
     bytes_per_role  that are held of a feature or probe
@@ -104,11 +108,13 @@ class EvidenceKind:
     collect: Collect | None = None
     every_round: bool = False
     steps: Callable[[RunContext], Steps] | None = None
+    keeps: Callable[[RunContext], int] | None = None
     doing: str = "looking at all features"
     has_p_values: bool = False
     carried: bool = False
     tells: tuple[tuple[str, int], ...] = ()
     sits_out: Callable[[Settings, int, int], str | None] = _always
+    unfit: Callable[[RunContext], str | None] | None = None
     weighted: bool = True
     usual: bool = False
     bytes_per_role: int = 4

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 GROUP = "srs.evidence"
 BUILT_IN = (USED, SCREENED, PEAK, UNIVARIATE, PAIRS)
+MOST_HALVED = 2_000_000  # features, of which the halves of the trees are held
 USUAL = tuple(kind.name for kind in BUILT_IN if kind.usual)  # what counts where nothing is said
 
 
@@ -75,13 +76,19 @@ def held_bytes(kinds: Iterable[EvidenceKind], n_roles: int) -> int:
     return sum(kind.held_bytes(n_roles) for kind in kinds)
 
 
-def halves_bytes(kinds: Sequence[str], n_roles: int) -> int:
-    """Bytes that the halves of the trees (`srs.evidence.halves`) take besides for a feature.
+def has_halves(n_features: int, n_roles: int) -> bool:
+    """Whether a run holds the halves of its trees (`srs.evidence.halves`): paper mode has none, and
+    of many features they would take as much memory as all else."""
+    return n_roles > 1 and n_features <= MOST_HALVED
 
-    >>> halves_bytes(("used", "screened", "peak"), 2)
+
+def halves_bytes(kinds: Sequence[str], n_features: int, n_roles: int) -> int:
+    """Bytes that the halves of the trees take besides for a feature.
+
+    >>> halves_bytes(("used", "screened", "peak"), 1_000_000, 2)
     36
     """
-    if n_roles == 1:  # paper mode has none
+    if not has_halves(n_features, n_roles):
         return 0
     of_trees = kinds_of_trees(kinds)
     n_bytes = sum(kind.bytes_per_role * (1 + (kind.merge == "maximum")) for kind in of_trees)

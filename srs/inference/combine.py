@@ -48,25 +48,35 @@ def combine_kinds(
     feature_classes: np.ndarray | None,
     drawn: np.ndarray,
     fdr: float,
+    *,
+    found_by: bool = True,
 ) -> Combined:
-    """One p-value a feature from all kinds of evidence."""
-    tails, weights = _weigh(evidence, kinds, feature_classes, drawn, fdr)
-    total = np.zeros(len(evidence.n_drawn))
-    most = np.full(len(total), -np.inf, np.float32)
-    found_by = np.zeros(len(total), np.uint8)
-    for number, kind in enumerate(kinds):
-        for at, p_value in _p_values(evidence, kind, feature_classes, drawn):
-            term = weights[kind] / np.tan(np.pi * np.minimum(p_value, LARGEST))
-            total[at] += term
-            term = np.minimum(term, 1e30)  # which float32 holds
-            better = term > most[at]
-            most[at] = np.where(better, term, most[at])
-            found_by[at] = np.where(better, np.uint8(number), found_by[at])
-    del most
-    for start in range(0, len(total), PIECE):
-        here = slice(start, start + PIECE)
-        total[here] = np.where(drawn[here], np.arctan2(1.0, total[here]) / np.pi, 1.0)
-    return Combined(total, found_by, tails, weights)
+    """One p-value a feature from all kinds of evidence; `found_by` is empty if it is not asked for.
+
+    All kinds of a piece of the features are put together before the next piece: of a feature no
+    more is held than what is returned.
+    """
+    nulls, weights = _weigh(evidence, kinds, feature_classes, drawn, fdr)
+    combined = np.ones(len(evidence.n_drawn))
+    numbers = np.zeros(len(combined) if found_by else 0, np.uint8)
+    for start in range(0, len(combined), PIECE):
+        places = np.flatnonzero(drawn[start : start + PIECE]).astype(np.int32) + np.int32(start)
+        total = np.zeros(len(places))
+        most = np.full(len(places), -np.inf, np.float32)
+        best = np.zeros(len(places), np.uint8)
+        for number, kind in enumerate(kinds):
+            for at, p_value in _p_values(evidence, kind, places, nulls.get(kind), feature_classes):
+                term = weights[kind] / np.tan(np.pi * np.minimum(p_value, LARGEST))
+                total[at] += term
+                term = np.minimum(term, 1e30)  # which float32 holds
+                better = term > most[at]
+                most[at] = np.where(better, term, most[at])
+                best[at] = np.where(better, np.uint8(number), best[at])
+        combined[places] = np.arctan2(1.0, total) / np.pi
+        if found_by:
+            numbers[places] = best
+    tails = {kind: [null.tail for null in of_kind.values()] for kind, of_kind in nulls.items()}
+    return Combined(combined, numbers, tails, weights)
 
 
 def _weigh(
@@ -75,24 +85,24 @@ def _weigh(
     feature_classes: np.ndarray | None,
     drawn: np.ndarray,
     fdr: float,
-) -> tuple[dict[str, list[Tail]], dict[str, float]]:
-    """The tails of the kinds, and their weights."""
-    tails: dict[str, list[Tail]] = {}
+) -> tuple[dict[str, dict[int, Null]], dict[str, float]]:
+    """The nulls of the kinds with probes, by feature class, and the weights of all kinds."""
+    nulls: dict[str, dict[int, Null]] = {}
     n_found, n_drawn = {}, max(1, int(np.count_nonzero(drawn)))
     for kind in kinds:
         small = [np.empty(0)]
         if evidence_kind(kind).has_p_values:
-            small += [p[p <= fdr] for _, p in _own_p_values(evidence, kind, drawn)]
+            small += [p[p <= fdr] for p in _own_small(evidence, kind, drawn)]
         else:
-            tails[kind] = []
-            for null, members in _nulls(evidence, kind, feature_classes, drawn):
-                tails[kind].append(null.tail)
-                for _, observed in _observed(evidence, kind, members):
+            nulls[kind] = {}
+            for number, members in _members(feature_classes, drawn):
+                null = _null(evidence, kind, members)
+                for observed in _observed(evidence, kind, members):
                     p_value = null.small_p_values(observed[observed >= null.least])
                     small.append(p_value[p_value <= fdr])
-                del null  # before the next is made
+                nulls[kind][number] = null
         n_found[kind] = count_rejected(np.concatenate(small), n_drawn, fdr)
-    return tails, kind_weights(n_found)
+    return nulls, kind_weights(n_found)
 
 
 def kind_weights(n_found: Mapping[str, int]) -> dict[str, float]:
@@ -119,43 +129,55 @@ def kind_weights(n_found: Mapping[str, int]) -> dict[str, float]:
 
 
 def _p_values(
-    evidence: Evidence, kind: str, feature_classes: np.ndarray | None, drawn: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Places and their p-values of one kind, a piece at a time."""
-    if evidence_kind(kind).has_p_values:
-        yield from _own_p_values(evidence, kind, drawn)
+    evidence: Evidence,
+    kind: str,
+    places: np.ndarray,
+    nulls: Mapping[int, Null] | None,
+    feature_classes: np.ndarray | None,
+) -> Iterator[tuple[np.ndarray | slice, np.ndarray]]:
+    """Which of the places, and their p-values of one kind: those of a feature class at a time."""
+    if nulls is None:  # it tests by itself; a feature that it says nothing of is left out
+        values = evidence.by_kind[kind][0][places]
+        told = np.flatnonzero(values >= 0)
+        yield told, _as_p_values(values[told])
         return
-    for null, members in _nulls(evidence, kind, feature_classes, drawn):
-        for places, observed in _observed(evidence, kind, members):
-            yield places, null.p_values(observed)
-        del null  # before the next is made
+    observed = evidence.statistic(kind, slice(0, 1), places)[0]
+    if feature_classes is None or len(nulls) == 1:
+        for null in nulls.values():
+            yield slice(None), null.p_values(observed)
+        return
+    numbers = feature_classes[places]
+    for number, null in nulls.items():
+        members = np.flatnonzero(numbers == number)
+        yield members, null.p_values(observed[members])
 
 
-def _own_p_values(
-    evidence: Evidence, kind: str, drawn: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of a kind that tests by itself; a feature that it says nothing of is left out."""
+def _own_small(evidence: Evidence, kind: str, drawn: np.ndarray) -> Iterator[np.ndarray]:
+    """p-values of a kind that tests by itself, a piece at a time."""
     values = evidence.by_kind[kind][0]
     for start in range(0, len(values), PIECE):
         here = values[start : start + PIECE]
-        told = np.flatnonzero(drawn[start : start + PIECE] & (here >= 0))
-        yield start + told, np.maximum(np.exp(-here[told].astype(np.float64)), 1e-300)
+        yield _as_p_values(here[drawn[start : start + PIECE] & (here >= 0)])
 
 
-def _nulls(
-    evidence: Evidence, kind: str, feature_classes: np.ndarray | None, drawn: np.ndarray
-) -> Iterator[tuple[Null, slice | np.ndarray]]:
-    """For each feature class: what its probes show, and the places of its features."""
-    for members in _members(feature_classes, drawn):
-        probes = evidence.statistic(kind, slice(1, None), members)
-        shared = np.may_share_memory(probes, evidence.by_kind[kind])  # and must not be reordered
-        yield Null.of(probes.flatten() if shared else probes.ravel()), members
+def _as_p_values(values: np.ndarray) -> np.ndarray:
+    found: np.ndarray = np.maximum(np.exp(-values.astype(np.float64)), 1e-300)
+    return found
 
 
-def _members(feature_classes: np.ndarray | None, drawn: np.ndarray) -> Iterator[slice | np.ndarray]:
-    """Places of each feature class that were drawn, one feature class after the other."""
+def _null(evidence: Evidence, kind: str, members: slice | np.ndarray) -> Null:
+    """What the probes of some features show."""
+    probes = evidence.statistic(kind, slice(1, None), members)
+    shared = np.may_share_memory(probes, evidence.by_kind[kind])  # and must not be reordered
+    return Null.of(probes.flatten() if shared else probes.ravel())
+
+
+def _members(
+    feature_classes: np.ndarray | None, drawn: np.ndarray
+) -> Iterator[tuple[int, slice | np.ndarray]]:
+    """Feature classes and the places of each that were drawn, one class after the other."""
     if feature_classes is None or feature_classes.max(initial=0) == 0:
-        yield slice(None) if drawn.all() else np.flatnonzero(drawn)
+        yield 0, slice(None) if drawn.all() else np.flatnonzero(drawn)
         return
     for number in range(int(feature_classes.max()) + 1):
         pieces = []
@@ -166,17 +188,15 @@ def _members(feature_classes: np.ndarray | None, drawn: np.ndarray) -> Iterator[
         members = np.concatenate(pieces)
         del pieces
         if len(members):
-            yield members
+            yield number, members
 
 
-def _observed(
-    evidence: Evidence, kind: str, members: slice | np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Places and the evidence of the features, a piece of the members at a time."""
+def _observed(evidence: Evidence, kind: str, members: slice | np.ndarray) -> Iterator[np.ndarray]:
+    """The evidence of the features, a piece of the members at a time."""
     n_members = len(evidence.n_drawn) if isinstance(members, slice) else len(members)
     for start in range(0, n_members, PIECE):
         if isinstance(members, slice):
             places = np.arange(start, min(start + PIECE, n_members), dtype=np.int32)
         else:
             places = members[start : start + PIECE]
-        yield places, evidence.statistic(kind, slice(0, 1), places)[0]
+        yield evidence.statistic(kind, slice(0, 1), places)[0]

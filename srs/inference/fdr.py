@@ -30,20 +30,15 @@ def q_values(p_values: np.ndarray, n: int | None = None, *, confident: bool = Fa
     [0.003, 0.3, 1.0]
     """
     n = len(p_values) if n is None else n
-    ordered = p_values[p_values < 1.0]  # the others have a rate of 1 at any rank
-    ordered.sort()
-    rates, least = np.empty_like(ordered), 1.0
-    for start in reversed(range(0, len(ordered), PIECE)):
-        here = slice(start, start + PIECE)
-        some = np.minimum(_rates(ordered[here], start, n, confident)[::-1], least)
-        rates[here] = np.minimum.accumulate(some)[::-1]
-        least = float(rates[start])
-    found = np.ones(len(p_values))
-    for start in range(0, len(p_values), PIECE):
-        piece = p_values[start : start + PIECE]
-        order = np.argsort(piece)  # neighbours are then found near one another, fast
-        order = order[: np.searchsorted(piece, 1.0, sorter=order)]
-        found[start + order] = rates[np.searchsorted(ordered, piece[order])]
+    order = np.argsort(p_values)
+    n_below = int(np.searchsorted(p_values, 1.0, sorter=order))  # others have a rate of 1
+    found, least = np.ones(len(p_values)), 1.0
+    for start in reversed(range(0, n_below, PIECE)):
+        here = order[start : min(start + PIECE, n_below)]
+        some = np.minimum(_rates(p_values[here], start, n, confident)[::-1], least)
+        rates = np.minimum.accumulate(some)[::-1]
+        least = float(rates[0])
+        found[here] = rates
     return found
 
 

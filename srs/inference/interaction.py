@@ -6,7 +6,7 @@ against the model without a three-way term (each feature may tell of the target,
 feature), by the chi-squared test. Numbers: cell means against row and column effects, by the F
 test. So two features with effects of their own, or in linkage, are no interaction.
 
-Which pairs are looked at is said in `srs.selection.pairs`.
+Which pairs are looked at is said in `srs.engine.run.second_look`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from scipy.special import chdtrc, fdtrc
 MISSING = 255
 MOST_LEVELS = 4
 CELL_SAMPLES = 10  # expected samples a cell of the table, for the chi-squared limit to hold
+CELL_LEAST = 3  # and of its smallest cell: two samples in an empty one would tell too much
 FIT_ROUNDS, FIT_ERROR = 200, 1e-7
 
 
@@ -47,10 +48,13 @@ class Interaction:
         return self.means[1] - self.means[0], self.means[3] - self.means[2]
 
 
-def cut_levels(codes: np.ndarray, n_levels: int, is_categorical: bool) -> np.ndarray:
+def cut_levels(
+    codes: np.ndarray, n_levels: int, is_categorical: bool, least: float = 1
+) -> np.ndarray:
     """Codes cut into at most n_levels levels of about equal size, from 0; missing values are -1.
 
-    Of a categorical feature the most frequent levels, the last of ours being all others.
+    Of a categorical feature the most frequent levels, the last of ours being all others. Levels
+    of fewer than `least` samples go to a neighbour.
     """
     seen = codes != MISSING
     values, counts = np.unique(codes[seen], return_counts=True)
@@ -68,8 +72,32 @@ def cut_levels(codes: np.ndarray, n_levels: int, is_categorical: bool) -> np.nda
         )
         level = np.unique(level, return_inverse=True)[1]
     if len(values):
+        level = _merge_small(level, counts, least)
         found[seen] = level[np.searchsorted(values, codes[seen])]
     return found
+
+
+def _merge_small(level: np.ndarray, counts: np.ndarray, least: float) -> np.ndarray:
+    """Levels of values, from 0, so that each has `least` samples, if there are so many in all."""
+    while (n_levels := int(level.max()) + 1) > 1:
+        sizes = np.bincount(level, weights=counts)
+        small = int(sizes.argmin())
+        if sizes[small] >= least:
+            break
+        lower, upper = small - 1, small + 1
+        into = upper if lower < 0 or (upper < n_levels and sizes[upper] < sizes[lower]) else lower
+        level = np.unique(np.where(level == small, into, level), return_inverse=True)[1]
+    return level
+
+
+def least_samples(n_samples: int, smallest_share: float) -> float:
+    """Samples that a level needs, so that the smallest cell of two such levels and the rarest
+    class is expected to have CELL_LEAST.
+
+    >>> round(least_samples(1_000, 0.5)), round(least_samples(30, 0.5))
+    (77, 13)
+    """
+    return float((CELL_LEAST * n_samples / smallest_share) ** 0.5)
 
 
 def count_levels(n_samples: int, n_outcomes: int) -> int:

@@ -96,7 +96,8 @@ def decide_interim(evidence: Evidence, rule: Rule) -> Interim:
 
 
 def _p_values(evidence: Evidence, rule: Rule, drawn: np.ndarray) -> np.ndarray:
-    return combine_kinds(evidence, rule.kinds, rule.feature_classes, drawn, rule.fdr).p_value
+    classes = rule.feature_classes
+    return combine_kinds(evidence, rule.kinds, classes, drawn, rule.fdr, found_by=False).p_value
 
 
 def _by_knockoffs(evidence: Evidence, rule: Rule, drawn: np.ndarray) -> np.ndarray:

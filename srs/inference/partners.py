@@ -14,10 +14,15 @@ from srs.inference.fdr import q_values
 MOST_PAIRS = 300  # that are looked at again, the strongest first
 
 
-def strong_pairs(evidence: Evidence, drawn: np.ndarray, fdr: float) -> np.ndarray:
-    """int64 (k, 2): places of features and partners that are relevant by *pairs* alone.
+def strong_pairs(
+    evidence: Evidence, drawn: np.ndarray, fdr: float, relevant: np.ndarray, by_pairs: np.ndarray
+) -> np.ndarray:
+    """int64 (k, 2): places of relevant features and of their partners.
 
-    The smaller place first, the strongest pair first.
+    Both are relevant, and *pairs* alone would find them; or *pairs* adds most to what is known of
+    one. The smaller place first, the strongest pair first.
+
+    by_pairs: places of the relevant features that *pairs* adds most to
     """
     if PAIRS.name not in evidence.by_kind or PARTNER not in evidence.told:
         return np.empty((0, 2), np.int64)
@@ -26,6 +31,8 @@ def strong_pairs(evidence: Evidence, drawn: np.ndarray, fdr: float) -> np.ndarra
     places = np.flatnonzero(drawn & (log_p > -np.log(fdr)) & (partner >= 0))
     rates = q_values(np.exp(-log_p[places].astype(np.float64)), int(np.count_nonzero(drawn)))
     places = places[rates <= fdr]
+    places = places[np.isin(places, relevant) & np.isin(partner[places], relevant)]
+    places = np.union1d(places, by_pairs[partner[by_pairs] >= 0])
     both = np.sort(np.stack([places, partner[places].astype(np.int64)], axis=1), axis=1)
     both, first = np.unique(both, axis=0, return_index=True)
     strength = log_p[places[first]]

@@ -34,16 +34,21 @@ def test_finds_the_planted_features(global_random_seed):
     assert result.features.importance.idxmax() in (3, 11, 20)
 
 
-def test_regression_and_many_classes():
-    X, _ = make_planted()
-    score = X[:, 3] + X[:, 11]
-    numeric = srs.select(make_store(X, score), seed=1, max_trees=200)
-    assert {3, 11} <= set(numeric.relevant_ids.tolist())
-    assert len(numeric.relevant_ids) <= 3
-    classes = np.digitize(score, [-1.2, -0.3, 0.3, 1.2])
-    many = srs.select(make_store(X, np.array(list("abcde"))[classes]), seed=1, max_trees=200)
-    assert {3, 11} <= set(many.relevant_ids.tolist())
-    assert len(many.relevant_ids) <= 3
+@pytest.mark.parametrize("target", ["numbers", "classes"])
+def test_regression_and_many_classes(target, global_random_seed):
+    """What matters is in every list, and lists keep the rate of 0.1 in the mean: a share of false
+    features has a standard deviation of at most 0.2 where two matter, so that the mean of five is
+    above 0.3 by chance in 1 of 80 cases."""
+    shares = []
+    for seed in range(5 * global_random_seed, 5 * global_random_seed + 5):
+        X, _ = make_planted(seed=seed)
+        y = X[:, 3] + X[:, 11]
+        if target == "classes":
+            y = np.array(list("abcde"))[np.digitize(y, [-1.2, -0.3, 0.3, 1.2])]
+        relevant = set(srs.select(make_store(X, y), seed=seed, max_trees=100).relevant_ids.tolist())
+        assert {3, 11} <= relevant
+        shares.append(len(relevant - {3, 11}) / len(relevant))
+    assert np.mean(shares) <= 0.3
 
 
 def test_threads_do_not_matter(tmp_path):
@@ -345,7 +350,8 @@ def test_tiny_stores(p):
     assert result.features.n_drawn.gt(0).all()
 
 
-def test_progress_is_told():
+def test_progress_is_told(monkeypatch):
+    monkeypatch.setattr("srs.engine.run.remaining.Remaining.after", lambda *_: 0.0)  # the loop's
     X, y = make_planted()
     seen = []
     result = srs.select(make_store(X, y), seed=0, on_progress=seen.append, max_trees=90)
@@ -354,6 +360,7 @@ def test_progress_is_told():
     assert trees[-1] == result.n_trees == 90
     assert seen[-1].n_relevant == len(result.relevant_ids) >= 2
     assert all(s.remaining_seconds > 0 for s in seen[:-1] if 0 < s.n_trees < 90)
+    assert seen[-1].remaining_seconds == 0
     assert {s.stage.kind for s in seen if s.stage is not None} == {"univariate", "pairs"}
 
 

@@ -89,8 +89,8 @@ def test_numbered_plates_do_not_make_features_relevant():
     for seed in range(3):
         rng = np.random.default_rng((seed, 8))
         plate = rng.integers(1, 37, 900)
-        X = rng.normal(size=(900, 150))
-        X[:, :75] += 1.5 * rng.normal(size=(37, 75))[plate]
+        X = rng.normal(size=(900, 100))
+        X[:, :50] += 1.5 * rng.normal(size=(37, 50))[plate]
         y = (1.5 * rng.normal(size=37)[plate] + rng.logistic(size=900) > 0).astype(int)
         store = srs.ingest(X, target={"y": y, "plate": plate})
         n_false.append((len(found(store, seed, confounders=("plate",))), len(found(store, seed))))

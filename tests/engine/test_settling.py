@@ -37,6 +37,37 @@ def test_a_run_that_wavers_ends_too(global_random_seed):
     assert "would hardly change" in result.stop_reason or "chance decides" in result.stop_reason
 
 
+def test_the_end_is_known_from_half_of_the_run_on(monkeypatch, global_random_seed):
+    """In trees; how long they take is for the benchmark."""
+    told = []
+    estimate = Remaining.estimate
+
+    def noted(self, n_left, n_trees, elapsed):
+        told.append((n_trees, n_trees + n_left))
+        return estimate(self, n_left, n_trees, elapsed)
+
+    monkeypatch.setattr(Remaining, "estimate", noted)
+    run = srs.select(make_weak(global_random_seed), seed=1, on_progress=lambda _: None)
+    late = [end for n_trees, end in told if n_trees > 0.55 * run.n_trees]
+    assert len(late) >= 3
+    assert late == pytest.approx([run.n_trees] * len(late), rel=0.1)
+
+
+@pytest.mark.long
+def test_seeds_agree_more_than_where_lists_happened_to_pause(global_random_seed):
+    """Of lists that waver: those that end where three rounds changed nothing agree less."""
+
+    def agreement(store, **settings):
+        lists = [set(srs.select(store, seed=s, **settings).relevant_ids) for s in range(5)]
+        pairs = [(a, b) for i, a in enumerate(lists) for b in lists[:i]]
+        return np.mean([len(a & b) / max(1, len(a | b)) for a, b in pairs])
+
+    stores = [make_weak(10 * global_random_seed + k) for k in range(3)]
+    ours = [agreement(store) for store in stores]
+    former = [agreement(store, patience=3) for store in stores]
+    assert np.mean(ours) > np.mean(former) - 0.02
+
+
 def test_the_end_depends_on_nothing_but_the_evidence(tmp_path, global_random_seed):
     """Threads, and breaks at any batch, end the run at the same tree with the same list."""
     store, seed = make_weak(3), global_random_seed

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+import srs
 from srs.evidence.arrays import BatchEvidence, Evidence
 from srs.evidence.halves import Halves
-from srs.evidence.registry import halves_bytes
+from srs.evidence.registry import MOST_HALVED, halves_bytes
 
 KINDS = ("used", "screened", "peak")
 N, ROLES = 50, 4
@@ -59,5 +60,23 @@ def test_a_checkpoint_keeps_them(global_random_seed):
 
 def test_their_bytes_are_planned():
     held = Halves.empty(N, ROLES, KINDS).arrays().values()
-    assert sum(array.nbytes for array in held) == N * halves_bytes(KINDS, ROLES)
-    assert halves_bytes(KINDS, 1) == 0  # paper mode has none
+    assert sum(array.nbytes for array in held) == N * halves_bytes(KINDS, N, ROLES)
+    assert halves_bytes(KINDS, N, 1) == 0  # paper mode has none
+    assert (
+        halves_bytes(KINDS, MOST_HALVED, ROLES) > halves_bytes(KINDS, MOST_HALVED + 1, ROLES) == 0
+    )
+
+
+def test_a_run_without_halves_ends_when_its_list_rests_and_says_so(monkeypatch):
+    """Guards runs of millions of features, by a small one that counts as such."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 120))
+    store = srs.ingest(X, target=(X[:, 3] + X[:, 7] > 0).astype(int))
+    monkeypatch.setattr("srs.evidence.registry.MOST_HALVED", 100)
+    seen = []
+    result = srs.select(store, seed=1, threads=1, on_progress=seen.append)
+    assert {3, 7} <= set(result.relevant_ids.tolist())
+    assert result.features["stability"].isna().all()
+    assert result.stop_reason == "the relevant set did not change in 3 rounds"
+    assert [n for n in result.document["data"]["notices"] if "stability is not known" in n]
+    assert all(one.remaining_seconds >= 0 for one in seen)

@@ -3,8 +3,10 @@
 Now and then the run looks how many features more trees could still move across the cut
 (`srs.engine.run.unsettled`). That number shrinks with the square root of the trees. Once twice the
 trees would make it small enough, the run grows twice the trees and ends: so from its half on it
-knows its end. Everything follows from the evidence, so the same run ends at the same tree, wherever
-and however often it is interrupted.
+knows its end. Of so many features that halves take too much memory
+(`srs.evidence.registry.has_halves`), a run ends after some rounds without a change. Everything
+follows from the evidence, so the same run ends at the same tree, wherever and however often it is
+interrupted.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ ALLOWED_LEAST = 0.5  # features, if that is more
 GROWTH = 1.2  # trees of a look, over those of the look before
 LOOKS = 3  # whose middle one counts: a single look may be lucky
 AHEAD = 2.0  # trees at the end, over those of the look that decided it
+PATIENCE = 3  # rounds without a change after which a run ends that has no halves to look at
 MOST = 4  # times `least_trees`: a list that wavers then is not worth more trees
 
 Noise = tuple[int, float]  # trees of a look, and expected changes over those that are allowed

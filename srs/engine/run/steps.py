@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from srs.engine.context import RunContext
+from srs.engine.run.second_look import look_twice
 from srs.engine.state import ENDED, Stage, State
 from srs.evidence.kinds import EvidenceKind, Steps
 from srs.evidence.registry import evidence_kind
+from srs.evidence.told import PARTNER
 from srs.inference.sampled import log_p_values
 
 NOTHING = -1.0  # what a kind with p-values holds of features that it says nothing of
@@ -58,6 +60,8 @@ def end_steps(context: RunContext, kind: EvidenceKind, steps: Steps, state: Stat
             sample = {name: found.pop(name) for name in ("statistic", "null", "null_places")}
             classes = context.feature_classes
             found["values"] = log_p_values(**sample, feature_classes=classes)[None]
+        if PARTNER in found:
+            look_twice(context, found["values"][0], found[PARTNER])
         values[...] = found.pop("values")
         state.evidence.told |= found
     state.n_steps[kind.name], state.steps = ENDED, {}

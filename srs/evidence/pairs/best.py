@@ -13,7 +13,7 @@ import numpy as np
 
 from srs.evidence.pairs.bits import BitRows
 from srs.evidence.pairs.groups import PairGroups
-from srs.evidence.pairs.kernel import Plan, Side, describe, scan
+from srs.evidence.pairs.kernel import NO_SPREAD, Plan, Side, describe, scan
 from srs.evidence.pairs.lanes import LANES, ROWS, aligned_zeros
 
 
@@ -111,15 +111,19 @@ def _side(rows: BitRows, plan: Plan, best: Best) -> Side:
     moments = aligned_zeros((n_tiles, 2, n_groups, LANES), np.float32)
     owner = _padded(rows.owner, n_tiles)
     describe(rows.ones, plan, owner, moments)
+    statistic = _padded(best.statistic, n_tiles)
+    limit = aligned_zeros((n_tiles, LANES), np.float32)
+    limit[...] = np.where(moments[:, 1, 0] < NO_SPREAD, statistic, np.inf)
     return Side(
         words=rows.words,
         ones=rows.ones,
         moments=moments,
         owner=owner,
         rule=_padded(rows.rule, n_tiles),
-        statistic=_padded(best.statistic, n_tiles),
+        statistic=statistic,
         partner=_padded(best.partner, n_tiles),
         cut=_padded(best.rule, n_tiles),
+        limit=limit,
     )
 
 

@@ -16,7 +16,7 @@ from srs.evidence.pairs.groups import WORD, PairGroups
 from srs.evidence.pairs.lanes import LANES, aligned_zeros, popcount
 from srs.trees import MISSING
 
-U8, U64 = np.uint8, np.uint64
+U8, U32 = np.uint8, np.uint32
 STEP = 8  # samples that are put together in bytes
 
 
@@ -24,7 +24,7 @@ STEP = 8  # samples that are put together in bytes
 class BitRows:
     """Rows of bits. Row i is lane i % LANES of tile i // LANES.
 
-    words  uint64 (n_tiles, n_words, LANES); rows behind the last, and padding of groups, are 0
+    words  uint32 (n_tiles, n_words, LANES); rows behind the last, and padding of groups, are 0
     ones   int32 (n_tiles, n_groups, LANES): bits that are set
     owner  int32 (n_rows,): number of the feature; of a probe, the feature that it was made of
     rule   int32 (n_rows,): low * 256 + high, the codes where the bit is set
@@ -55,7 +55,7 @@ def make_bits(
     if permutation is not None:
         order = np.where(order < 0, -1, np.asarray(permutation)[order])
     n_tiles = -(-len(cuts) // LANES)
-    words = aligned_zeros((n_tiles, groups.n_words, LANES), U64)
+    words = aligned_zeros((n_tiles, groups.n_words, LANES), U32)
     starts = np.searchsorted(cuts.column, np.arange(len(tiles) + 1) * TILE)
     _fill(tiles, order, starts, (cuts.column, cuts.low, cuts.high), words)
     ones = np.zeros((n_tiles, groups.n_groups, LANES), np.int32)
@@ -85,7 +85,7 @@ def _fill(tiles, order, starts, cuts, words):
     n_words = words.shape[1]
     least, width = np.zeros(TILE, U8), np.zeros(TILE, U8)
     row_of = np.zeros(TILE, np.int64)
-    gathered, word = np.zeros(TILE, U8), np.zeros(TILE, U64)
+    gathered, word = np.zeros(TILE, U8), np.zeros(TILE, U32)
     for tile in range(len(tiles)):
         done, end = starts[tile], starts[tile + 1]
         n_left, turn = end - done, 0
@@ -100,7 +100,7 @@ def _fill(tiles, order, starts, cuts, words):
                     n_left -= 1
             turn += 1
             for w in range(n_words):
-                word[:] = U64(0)
+                word[:] = U32(0)
                 for step in range(WORD // STEP):
                     gathered[:] = U8(0)
                     for s in range(STEP):
@@ -112,7 +112,7 @@ def _fill(tiles, order, starts, cuts, words):
                             inside = U8(U8(codes[lane] - least[lane]) <= width[lane])
                             gathered[lane] |= U8(inside << U8(s))
                     for lane in range(TILE):
-                        word[lane] |= U64(gathered[lane]) << U64(step * STEP)
+                        word[lane] |= U32(gathered[lane]) << U32(step * STEP)
                 for lane in range(TILE):
                     row = row_of[lane]
                     if row >= 0:

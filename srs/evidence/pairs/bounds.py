@@ -14,11 +14,12 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from srs.evidence.pairs.lanes import LANES, intrinsic
+from srs.evidence.pairs.lanes import LANES, ROWS, intrinsic
 
 LEAST_VARIANCE = 1e-30
 ERROR_FIXED, ERROR_GROUP = 1e-6, 2.5e-7  # bound of what float32 loses of a covariance
 SLACK = 1 - 1e-5  # and of a variance
+AT_ONCE = 4  # rows whose sums are in registers together
 
 FLOAT = ir.FloatType()
 FLOATS = ir.VectorType(FLOAT, LANES)
@@ -40,6 +41,17 @@ class _Lanes:
         line = I64(line) if isinstance(line, int) else line
         whole = self.builder.gep(array.data, [self.builder.mul(line, I64(LANES))])
         return self.builder.bitcast(whole, FLOATS.as_pointer())
+
+    def address(self, i, offset):
+        """Where an element of argument i is, a C-contiguous array."""
+        array = self.context.make_array(self.signature.args[i])(
+            self.context, self.builder, self.args[i]
+        )
+        return self.builder.gep(array.data, [offset])
+
+    def number(self, i, offset):
+        """An element of argument i."""
+        return self.builder.load(self.address(i, offset))
 
     def load(self, i, line=0):
         return self.builder.load(self.place(i, line), align=4)
@@ -86,55 +98,91 @@ class _Lanes:
         return self.builder.select(self.builder.fcmp_ordered(">", x, y), x, y)
 
     def magnitude(self, x):
-        return self.larger(x, self.builder.fneg(x))
+        absolute = cgutils.get_or_insert_function(
+            self.builder.module, ir.FunctionType(FLOATS, [FLOATS]), f"llvm.fabs.v{LANES}f32"
+        )
+        return self.builder.call(absolute, [x])
 
     def as_bits(self, condition):
         return self.builder.bitcast(condition, I32)
 
 
-def _exceeds(lanes, difference, variance, limits, limit, error):
-    """(|difference| + error)^2 >= limit * variance, not in doubt."""
-    most = lanes.add(lanes.magnitude(difference), error)
-    least = lanes.multiply(lanes.smaller(limit, limits), lanes.constant(SLACK))
-    is_below = lanes.builder.fcmp_ordered(
-        "<", lanes.multiply(most, most), lanes.multiply(least, variance)
-    )
-    return lanes.as_bits(lanes.builder.not_(is_below))
-
-
 @intrinsic
-def above_two_groups(typing_context, counts, moments, limits, at, numbers):
-    """Lanes whose bound is not below the limit, as bits of a uint32; a group in each of two arms.
+def above_two_arms(typing_context, counts, moments, limits, row_limits, factors, masks, at):
+    """Lanes of some rows whose bound is not below the limit; the bits of all rows or-ed.
 
-    counts   float32 (.., LANES): of the first group, then of the second
-    moments  float32 (.., LANES): shares of both groups, then spreads of both
-    limits   float32 (.., LANES)
-    at       line of each of these where to begin: 3 intp
-    numbers  of each group what counts, shares and spreads are multiplied with; then the limit of
-             the row, and the error of a difference: 8 float32
+    The bound: (|difference of the arms| + error)^2 >= limit * variance, not in doubt.
+
+    counts      float32 (ROWS, n_groups, LANES)
+    moments     float32 (.., LANES): by tile the shares of all groups, then their spreads
+    limits      float32 (.., LANES): of the columns
+    row_limits  float32 (.., LANES): of the rows
+    factors     float32 (1 + LANES, 2, n_groups): what counts are multiplied with, then by row what
+                shares and spreads are; those of arm 0 with other signs. Behind the first of these,
+                at [0, 1, 0], the error of a difference
+    masks       uint32 (ROWS,): gets the bits of each row
+    at          groups, line of the moments, line of the limits, line of the limits of the rows,
+                lane of the first row: 5 intp
     """
-    lines, eight = types.UniTuple(types.intp, 3), types.UniTuple(types.float32, 8)
-    signature = types.uint32(counts, moments, limits, lines, eight)
+    five = types.UniTuple(types.intp, 5)
+    arrays = [counts, moments, limits, row_limits, factors, masks]
+    signature = types.uint32(*arrays, five)
 
     def generate(context, builder, signature, args):
         lanes = _Lanes(context, builder, signature, args)
-        at_counts, at_shares, at_limits = lanes.lines(3)
-        w0, w1, o0, o1, f0, f1, limit, error = lanes.scalars(4)
-
-        def combine(x, y, i, line):
-            return lanes.add(
-                lanes.multiply(x, lanes.load(i, line)),
-                lanes.multiply(y, lanes.load(i, lanes.behind(line))),
-            )
-
-        at_spreads = lanes.behind(lanes.behind(at_shares))
-        counted, expected = combine(w0, w1, 0, at_counts), combine(o0, o1, 1, at_shares)
-        variance = combine(f0, f1, 1, at_spreads)
-        difference = lanes.subtract(counted, expected)
+        n_groups, at_moments, at_limits, at_rows, first = lanes.lines(6)
         limits = lanes.load(2, at_limits)
-        return _exceeds(lanes, difference, variance, limits=limits, limit=limit, error=error)
+        error = lanes.spread(lanes.number(4, n_groups))
+        any_bits = I32(0)
+        for start in range(0, ROWS, AT_ONCE):
+            rows = [builder.add(first, I64(start + r)) for r in range(AT_ONCE)]
+            sums = _sums_over_groups(lanes, start, rows, (n_groups, at_moments))
+            for r in range(AT_ONCE):
+                at_limit = builder.add(builder.mul(at_rows, I64(LANES)), rows[r])
+                limit = lanes.smaller(lanes.spread(lanes.number(3, at_limit)), limits)
+                most = lanes.add(lanes.magnitude(sums[r]), error)
+                least = lanes.multiply(limit, sums[AT_ONCE + r])
+                is_below = builder.fcmp_ordered("<", lanes.multiply(most, most), least)
+                bits = lanes.as_bits(builder.not_(is_below))
+                builder.store(bits, lanes.address(5, I64(start + r)))
+                any_bits = builder.or_(any_bits, bits)
+        return any_bits
 
     return signature, generate
+
+
+def _sums_over_groups(lanes, start, rows, at):
+    """Differences of some rows, then their variances: a loop over groups."""
+    builder = lanes.builder
+    n_groups, at_moments = at
+    entry = builder.block
+    loop, done = builder.append_basic_block("group"), builder.append_basic_block("summed")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    group = builder.phi(I64)
+    group.add_incoming(I64(0), entry)
+    sums = [builder.phi(FLOATS) for _ in range(2 * AT_ONCE)]
+    share = lanes.load(1, builder.add(at_moments, group))
+    spread = lanes.load(1, builder.add(builder.add(at_moments, n_groups), group))
+    weight = lanes.spread(lanes.number(4, group))
+    differences, variances = [], []
+    for r in range(AT_ONCE):
+        counted = lanes.load(0, builder.add(builder.mul(n_groups, I64(start + r)), group))
+        place = builder.mul(builder.mul(builder.add(rows[r], I64(1)), n_groups), I64(2))
+        offset = lanes.spread(lanes.number(4, builder.add(place, group)))
+        factor = lanes.spread(lanes.number(4, builder.add(builder.add(place, n_groups), group)))
+        difference = lanes.add(sums[r], lanes.multiply(weight, counted))
+        differences.append(lanes.subtract(difference, lanes.multiply(offset, share)))
+        variances.append(lanes.add(sums[AT_ONCE + r], lanes.multiply(factor, spread)))
+    found = differences + variances
+    for before, after in zip(sums, found, strict=True):
+        before.add_incoming(lanes.constant(0.0), entry)
+        before.add_incoming(after, loop)
+    following = builder.add(group, I64(1))
+    group.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_signed("<", following, n_groups), loop, done)
+    builder.position_at_end(done)
+    return found
 
 
 @intrinsic
@@ -158,25 +206,6 @@ def add_group(typing_context, counts, moments, at, numbers, room):
         variance = lanes.multiply(factor, lanes.load(1, at_spread))
         lanes.store(4, 1, lanes.add(lanes.load(4, 1), variance))
         return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def above_two_arms(typing_context, limits, line, numbers, room):
-    """As `above_two_groups` after `add_group` of all groups, those of arm 0 with other signs.
-
-    line     of the limits: intp
-    numbers  limit of the row, error of a difference: 2 float32
-    """
-    signature = types.uint32(limits, types.intp, types.UniTuple(types.float32, 2), room)
-
-    def generate(context, builder, signature, args):
-        lanes = _Lanes(context, builder, signature, args)
-        limit, error = lanes.scalars(2)
-        difference, variance = lanes.load(3, 0), lanes.load(3, 1)
-        limits = lanes.load(0, args[1])
-        return _exceeds(lanes, difference, variance, limits=limits, limit=limit, error=error)
 
     return signature, generate
 

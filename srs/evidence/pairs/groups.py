@@ -30,11 +30,12 @@ from scipy.special import ndtri
 
 from srs.errors import InputError
 
-WORD = 64  # samples of a word
+WORD = 32  # samples of a word
+LINE = 64  # samples that padding is told in (`_too_fine`)
 N_BINS = 8  # of a numeric target
 BIN_SAMPLES = 16  # of each of these bins, at least; a small stratum has fewer bins
 WEIGHT_BINS = 4
-MOST_PADDING = 3  # words of all groups over words of all samples, at most
+MOST_PADDING = 3  # lines of all groups over lines of all samples, at most
 SMALL_GROUP = 8  # samples; groups below must not have half of all samples
 LEAST_GROUP = 2  # samples; below there is no covariance
 
@@ -44,7 +45,7 @@ class PairGroups:
     """Groups of samples, sorted by arm.
 
     train    int32: samples that cuts are chosen by, also those in no group
-    order    int32 (n_words * 64,): sample of each bit, -1 where a group is padded
+    order    int32 (n_words * 32,): sample of each bit, -1 where a group is padded
     first    int64 (n_groups + 1,): first word of each group, and the number of words
     size     int64 (n_groups,): samples of each group
     arm      int64 (n_groups,): 0, 1, ...
@@ -219,7 +220,7 @@ def _value_cells(
 def _too_fine(cells: _Cells) -> bool:
     sizes = np.bincount(cells.cell, minlength=len(cells.arm))
     n = int(sizes.sum())
-    if -(-sizes // WORD).sum() > MOST_PADDING * -(-n // WORD):
+    if -(-sizes // LINE).sum() > MOST_PADDING * -(-n // LINE):
         return True
     used = cells.omega > 0
     if len(np.unique(cells.arm[used])) < 2:
@@ -233,7 +234,9 @@ def _lay_out(train: np.ndarray, cells: _Cells, ignored: tuple[str, ...]) -> Pair
     kept = kept[np.argsort(cells.arm[kept], kind="stable")]
     arm = _numbered(cells.arm[kept])
     if len(arm) == 0 or arm[-1] < 1:
-        raise InputError("pairs need a target with two values that several samples share.")
+        raise InputError(
+            "pairs of features need a target with at least two values that several samples have."
+        )
     omega = cells.omega[kept] / np.bincount(arm, cells.omega[kept])[arm]
     size = np.bincount(cells.cell, minlength=len(cells.arm))[kept]
     first = np.concatenate([[0], np.cumsum(-(-size // WORD))])

@@ -26,9 +26,9 @@ from numba import njit
 from srs.evidence.pairs.bounds import (
     ERROR_FIXED,
     ERROR_GROUP,
+    SLACK,
     above_arms,
     above_two_arms,
-    above_two_groups,
     add_group,
     close_arm,
 )
@@ -41,7 +41,7 @@ NO_SPREAD = F32(1e30)  # spread of a row that has no statistic above 0: its boun
 class Side(NamedTuple):
     """Rows or columns of a scan, arrays by tile and lane.
 
-    words      uint64 (n_tiles, n_words, LANES)
+    words      uint32 (n_tiles, n_words, LANES)
     ones       int32 (n_tiles, n_groups, LANES)
     moments    float32 (n_tiles, 2, n_groups, LANES): shares p; and p (1 - p), or NO_SPREAD
     owner      int32 (n_tiles, LANES), -1 behind the last row
@@ -49,6 +49,7 @@ class Side(NamedTuple):
     statistic  float32 (n_tiles, LANES): the best so far, 0: none
     partner    int32 (n_tiles, LANES): its owner, -1: none
     cut        int32 (n_tiles, LANES): its rule
+    limit      float32 (n_tiles, LANES): the statistic; infinite where there can be none
     """
 
     words: np.ndarray
@@ -59,6 +60,7 @@ class Side(NamedTuple):
     statistic: np.ndarray
     partner: np.ndarray
     cut: np.ndarray
+    limit: np.ndarray
 
 
 class Plan(NamedTuple):
@@ -106,25 +108,25 @@ def scan(rows, columns, plan, options, counts):
     signed = np.zeros(n_groups)  # the difference of two arms is a sum over groups
     for g in range(n_groups):
         signed[g] = -plan.omega[g] if n_arms == 2 and arm[g] == 0 else plan.omega[g]
-    weight = (signed / plan.size).astype(F32)
     square = plan.omega**2 / (plan.size - 1)
     error = F32(ERROR_FIXED + ERROR_GROUP * n_groups)
     row_words, column_words = rows.words, columns.words
     row_moments, column_moments = rows.moments, columns.moments
-    row_limits = rows.statistic
-    limits = columns.statistic if both else np.full((1, LANES), np.inf, F32)
-    factors = np.zeros((LANES, 2, n_groups), F32)  # by row: of shares, and of spreads
-    is_live = np.zeros(LANES, np.bool_)
-    sums = np.zeros(LANES, np.uint64)
+    row_limits = rows.limit
+    limits = columns.limit if both else np.full((1, LANES), np.inf, F32)
+    factors = np.zeros((1 + LANES, 2, n_groups), F32)  # see `above_two_arms`
+    factors[0, 0] = signed / plan.size
+    factors[0, 1, 0] = error
+    masks = np.zeros(ROWS, np.uint32)
+    sums = np.zeros(LANES, np.uint32)
     room = np.zeros((5, LANES), F32)
     arms = np.zeros((5, n_arms))
     n_computed = 0
     for a in range(len(row_words)):
         for lane in range(LANES):
-            is_live[lane] = row_moments[a, 1, 0, lane] < NO_SPREAD
             for g in range(n_groups):
-                factors[lane, 0, g] = signed[g] * row_moments[a, 0, g, lane]
-                factors[lane, 1, g] = square[g] * row_moments[a, 1, g, lane]
+                factors[1 + lane, 0, g] = signed[g] * row_moments[a, 0, g, lane]
+                factors[1 + lane, 1, g] = SLACK * square[g] * row_moments[a, 1, g, lane]
         for b in range(a if is_square else 0, len(column_words)):
             line = b if both else 0
             for first_lane in range(0, LANES, ROWS):
@@ -137,51 +139,45 @@ def scan(rows, columns, plan, options, counts):
                     sums=sums,
                     out=counts,
                 )
-                for r in range(ROWS):
-                    lane = first_lane + r
-                    if not is_live[lane]:
+                if n_arms == 2:
+                    at = (n_groups, 2 * b * n_groups, line, a, first_lane)
+                    if not above_two_arms(
+                        counts,
+                        column_moments,
+                        limits=limits,
+                        row_limits=row_limits,
+                        factors=factors,
+                        masks=masks,
+                        at=at,
+                    ):
                         continue
-                    limit = row_limits[a, lane]
-                    if n_groups == 2:
-                        above = above_two_groups(
-                            counts,
-                            column_moments,
-                            limits,
-                            (r * 2, b * 4, line),
-                            (
-                                weight[0],
-                                weight[1],
-                                factors[lane, 0, 0],
-                                factors[lane, 0, 1],
-                                factors[lane, 1, 0],
-                                factors[lane, 1, 1],
-                                limit,
-                                error,
-                            ),
-                        )
-                    else:
+                else:
+                    for r in range(ROWS):
+                        lane = first_lane + r
                         room[:] = 0
                         for g in range(n_groups):
-                            at = 2 * b * n_groups + g
+                            at_share = 2 * b * n_groups + g
                             add_group(
                                 counts,
                                 column_moments,
-                                (r * n_groups + g, at, at + n_groups),
-                                (weight[g], factors[lane, 0, g], factors[lane, 1, g]),
+                                (r * n_groups + g, at_share, at_share + n_groups),
+                                (
+                                    factors[0, 0, g],
+                                    factors[1 + lane, 0, g],
+                                    factors[1 + lane, 1, g],
+                                ),
                                 room,
                             )
-                            if n_arms > 2 and (g + 1 == n_groups or arm[g + 1] != arm[g]):
+                            if g + 1 == n_groups or arm[g + 1] != arm[g]:
                                 close_arm(room)
-                        if n_arms > 2:
-                            above = above_arms(limits, line, (limit, error), room)
-                        else:
-                            above = above_two_arms(limits, line, (limit, error), room)
-                    if above:
+                        masks[r] = above_arms(limits, line, (row_limits[a, lane], error), room)
+                for r in range(ROWS):
+                    if masks[r]:
                         n_computed += _improve(
                             rows,
                             columns,
                             plan,
-                            at=(a, lane, b, above),
+                            at=(a, first_lane + r, b, masks[r]),
                             options=(is_square, both),
                             room=(counts[r], arms),
                         )
@@ -227,6 +223,7 @@ def _keep(side, tile, lane, found, whose):
     side.statistic[tile, lane] = found
     side.partner[tile, lane] = owner
     side.cut[tile, lane] = rule
+    side.limit[tile, lane] = found
 
 
 @njit(nogil=True, cache=True, forceinline=True)

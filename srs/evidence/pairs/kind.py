@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from srs.errors import InputError, SettingsError
 from srs.evidence.kinds import EvidenceKind, Steps
 from srs.evidence.told import PARTNER
 
@@ -31,6 +32,12 @@ def _steps(context: RunContext) -> Steps:
     return make_steps(context)
 
 
+def _keeps(context: RunContext) -> int:
+    from srs.evidence.pairs.steps import bits_mem
+
+    return bits_mem(context)
+
+
 def _sits_out(settings: Settings, n_features: int, n_samples: int) -> str | None:
     if settings.pairs == "off":
         return "pairs are off (pairs=)."
@@ -40,6 +47,18 @@ def _sits_out(settings: Settings, n_features: int, n_samples: int) -> str | None
             f"all pairs of {n_features} features would take {words / AUTO_WORDS:.0f} times the "
             'time that "auto" allows; ask for them with pairs="all".'
         )
+    return None
+
+
+def _unfit(context: RunContext) -> str | None:
+    from srs.evidence.pairs.steps import group_samples
+
+    try:
+        group_samples(context)
+    except InputError as error:
+        if context.settings.pairs == "all":
+            raise SettingsError(f'pairs="all" is not possible: {error}') from None
+        return str(error)
     return None
 
 
@@ -53,9 +72,11 @@ PAIRS = EvidenceKind(
     merge="maximum",
     mean=False,
     steps=_steps,
+    keeps=_keeps,
     has_p_values=True,
     carried=True,  # so that trees find what matters only given a pair
     tells=((PARTNER, 4),),
     sits_out=_sits_out,
+    unfit=_unfit,
     usual=True,
 )

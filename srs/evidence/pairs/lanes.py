@@ -1,13 +1,13 @@
-"""Count the samples in which two bits are set: 4 features against 32 others, in vector registers.
+"""Count the samples in which two bits are set: 8 features against 32 others, in vector registers.
 
 Covers `count_together` and its two ways. What the counts are good for is in `kernel`, how bits are
 laid out in `bits`.
 
-Bits stand as [tile][word][lane]: a word of 32 features side by side. The word of a row feature is
-broadcast and counts stay in their lanes, so nothing is summed across a register. 4 rows x 32 lanes
-keep 16 registers of counts; measured on a Zen 4 core 1.85e10 words a second. The limit there is
-5.33 words a cycle: an AND, a population count and an addition for 8 words, 2 of these a cycle.
-(2 rows x 32 lanes: 0.85 of that rate, 4 x 16: 0.95, 8 x 16: 0.7, 16 x 8: 0.5, with 10,000 samples.)
+Bits stand as [tile][word][lane]: a word of 32 samples of 32 features side by side. The word of a
+row feature is broadcast and counts stay in their lanes, so nothing is summed across a register.
+8 rows x 32 lanes keep 16 registers of counts. The limit on a Zen 4 core is 10.7 words a cycle: an
+AND, a population count and an addition for 16 words, 2 of these a cycle. (Words of 64 samples, 4
+rows x 32 lanes, have the same limit, but twice the work before and after the words of a group.)
 
 LLVM makes of the vectors what a processor has. With AVX512_VPOPCNTDQ registers are 4 to 8 times as
 fast as the plain loop, with AVX2 alone 1.9 times. The loop is what they are tested against.
@@ -28,13 +28,13 @@ from numba.extending import intrinsic as numba_intrinsic
 
 intrinsic: Any = numba_intrinsic  # its calls have other arguments than its definition
 
-ROWS = 4  # features whose words are broadcast at a time
+ROWS = 8  # features whose words are broadcast at a time
 CACHE_LINE = 64  # bytes
 LANES = 32  # features side by side
 
 
 def has_vector_counts() -> bool:
-    """Whether this processor counts the bits of 8 words at once (AVX512_VPOPCNTDQ)."""
+    """Whether this processor counts the bits of 16 words at once (AVX512_VPOPCNTDQ)."""
     return bool(llvmlite.binding.get_host_cpu_features().get("avx512vpopcntdq", False))
 
 
@@ -49,12 +49,12 @@ def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 
 @intrinsic
 def popcount(typing_context, word):
-    """The number of bits that are set in a uint64."""
+    """The number of bits that are set in a uint32."""
 
     def generate(context, builder, signature, args):
         return builder.ctpop(args[0])
 
-    return types.uint64(types.uint64), generate
+    return types.uint32(types.uint32), generate
 
 
 @intrinsic
@@ -65,7 +65,7 @@ def _count_in_registers(typing_context, rows, columns, out, places):
 
     def generate(context, builder, signature, args):
         i32, i64 = ir.IntType(32), ir.IntType(64)
-        words, floats = ir.VectorType(i64, LANES), ir.VectorType(ir.FloatType(), LANES)
+        words, floats = ir.VectorType(i32, LANES), ir.VectorType(ir.FloatType(), LANES)
         n_words, row_at, column_at, out_at, step = cgutils.unpack_tuple(builder, args[3])
 
         def pointer(i, offset):
@@ -74,7 +74,7 @@ def _count_in_registers(typing_context, rows, columns, out, places):
 
         row, column, out = pointer(0, row_at), pointer(1, column_at), pointer(2, out_at)
         count_bits = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(words, [words]), f"llvm.ctpop.v{LANES}i64"
+            builder.module, ir.FunctionType(words, [words]), f"llvm.ctpop.v{LANES}i32"
         )
         undefined = ir.Constant(words, ir.Undefined)
         all_first = ir.Constant(ir.VectorType(i32, LANES), [0] * LANES)
@@ -89,7 +89,7 @@ def _count_in_registers(typing_context, rows, columns, out, places):
         counts = [builder.phi(words) for _ in range(ROWS)]
         start = builder.mul(word, i64(LANES))
         place = builder.bitcast(builder.gep(column, [start]), words.as_pointer())
-        loaded = builder.load(place, align=8)
+        loaded = builder.load(place, align=4)
         sums = []
         for r, count in enumerate(counts):
             single = builder.load(builder.gep(row, [builder.add(start, i64(r))]))
@@ -128,11 +128,11 @@ def _count_in_a_loop(row_words, column_words, sums, out):
 def count_together(rows, columns, first, at, in_registers, sums, out):
     """Samples of each group in which the bits of a row and of a column are both set.
 
-    rows, columns  uint64 (n_tiles, n_words, LANES)
+    rows, columns  uint32 (n_tiles, n_words, LANES)
     first          int64 (n_groups + 1,): first word of each group
     at             tile of the rows, lane of the first of ROWS rows, tile of the columns
-    in_registers   whether to use registers of 8 words, or a plain loop
-    sums           uint64 (LANES,): room to work
+    in_registers   whether to use vector registers, or a plain loop
+    sums           uint32 (LANES,): room to work
     out            float32 (ROWS, n_groups, LANES): exact below 2^24 samples
     """
     row_tile, row_lane, column_tile = at

@@ -1,8 +1,10 @@
 """All pairs of features of a store in steps: a step is a pair of blocks of features.
 
 The bits of a block are made from its codes, which takes a tenth of the time of a step; the first
-blocks are kept, as many as fit in the place of a batch. Probes of the first places are the null:
-places are random (`srs.store.layout`), so these are a random sample of the features.
+blocks are kept, as many as the memory of the run allows. So are the best partners so far: a step
+that starts from them computes fewer statistics, and finds the same in the end. Probes of the first
+places are the null: places are random (`srs.store.layout`), so these are a random sample of the
+features.
 """
 
 from __future__ import annotations
@@ -14,20 +16,22 @@ import numpy as np
 from scipy.special import gammaincc, gammaln, log_ndtr
 
 from srs.evidence.kinds import Steps
-from srs.evidence.pairs.best import Best, best_by_owner, best_partners
+from srs.evidence.pairs.best import Best, best_by_owner, best_partners, no_best
 from srs.evidence.pairs.bits import BitRows, make_bits
-from srs.evidence.pairs.cuts import choose_cuts
+from srs.evidence.pairs.cuts import MOST_CUTS, choose_cuts
 from srs.evidence.pairs.groups import PairGroups, make_groups
 from srs.evidence.told import PARTNER
 
 if TYPE_CHECKING:
     from srs.engine.context import RunContext
+    from srs.engine.memory import RunShape
 
 LEAST_BLOCK, MOST_BLOCK = 8_192, 16_384  # features of a block: smaller ones take a third longer
 BLOCKS = 8  # of few features, so that all workers have something to do
 PIECE = 1 << 17  # values that are looked at together: a tail of all takes memory
-KEPT, PAIRED = "bits", "statistic"
-NULL_PROBES = 32_768  # probes that are the null
+KEPT, BESTS, PAIRED = "bits", "best", "statistic"
+LEAST_NULL, MOST_NULL = 8_192, 32_768  # probes that are the null
+NULL_SHARE = 4  # one of so many features has one, between the two: half of the time of all pairs
 
 
 @dataclass(frozen=True)
@@ -43,18 +47,22 @@ class PairSpec:
     role: int = 0
 
     def run(self, context: RunContext) -> tuple[PairSpec, Best, Best]:
-        groups = _groups(context)
+        groups = group_samples(context)
         rows = _bits(context, groups, self.rows, self.role)
-        if self.role == 0 and self.rows == self.columns:
-            found, _ = best_partners(rows, rows, groups)
-            best = _by_feature(context, found, rows, self.rows)
+        is_square = self.role == 0 and self.rows == self.columns
+        columns = rows if is_square else _bits(context, groups, self.columns)
+        keys = (BESTS, self.rows, self.role), (BESTS, self.columns, 0)
+        so_far = (
+            context.kept.get(keys[0]) or no_best(len(rows)),
+            no_best(0) if self.role else context.kept.get(keys[1]) or no_best(len(columns)),
+        )
+        found = best_partners(rows, columns, groups, rows_only=self.role > 0, so_far=so_far)
+        best = _by_feature(context, found[0], rows, self.rows)
+        context.kept[keys[0]] = found[0]  # another thread may have kept more: then that is lost
+        if self.role or is_square:
             return self, best, best
-        columns = _bits(context, groups, self.columns)
-        of_rows, of_columns = best_partners(rows, columns, groups, rows_only=self.role > 0)
-        best = _by_feature(context, of_rows, rows, self.rows)
-        if self.role:
-            return self, best, best
-        return self, best, _by_feature(context, of_columns, columns, self.columns)
+        context.kept[keys[1]] = found[1]
+        return self, best, _by_feature(context, found[1], columns, self.columns)
 
 
 def make_steps(context: RunContext) -> Steps:
@@ -64,11 +72,12 @@ def make_steps(context: RunContext) -> Steps:
     blocks = [(first, min(first + size, n_chunks)) for first in range(0, n_chunks, size)]
     specs = [PairSpec(rows, columns) for at, rows in enumerate(blocks) for columns in blocks[at:]]
     n = shape.n_features
-    n_null = min(n, -(-NULL_PROBES // (shape.n_roles - 1)))  # features whose probes are the null
+    n_null = _null_features(shape)
+    last = -(-n_null // shape.chunk_features)
     specs += [
-        PairSpec(rows, columns, role)
-        for rows in blocks
-        if rows[0] * shape.chunk_features < n_null
+        PairSpec((first, min(end, last)), columns, role)
+        for first, end in blocks
+        if first < last
         for role in range(1, shape.n_roles)
         for columns in blocks
     ]
@@ -86,8 +95,18 @@ def make_steps(context: RunContext) -> Steps:
         if spec.rows != spec.columns:
             _merge_best(so_far, of_columns, spec.columns[0] * shape.chunk_features)
 
-    df = _groups(context).n_arms - 1
+    df = group_samples(context).n_arms - 1
     return Steps(specs, found, merge, lambda so_far: _finish(so_far, df))
+
+
+def _null_features(shape: RunShape) -> int:
+    """Features whose probes are the null.
+
+    With 8,192 instead of 28,000 probes a p-value of 1e-5 becomes 1.2 times as large (genotypes,
+    2,000 samples): the tail is taken to be heavier by its standard error.
+    """
+    n_probes = min(MOST_NULL, max(LEAST_NULL, shape.n_features // NULL_SHARE))
+    return min(shape.n_features, -(-n_probes // (shape.n_roles - 1)))
 
 
 def _merge_best(so_far: dict[str, np.ndarray], best: Best, first: int) -> None:
@@ -131,6 +150,22 @@ def _log_tail(values: np.ndarray, df: int) -> np.ndarray:
     return found
 
 
+def bits_mem(context: RunContext) -> int:
+    """Bytes of the bits of all features and of the null, with what belongs to them.
+
+    The cuts of a feature are at most as many as its levels allow.
+    """
+    store, by_subset, shape = context.store, context.splits_by_subset, context.shape
+    n_levels = store.n_levels if by_subset is None else store.n_levels[store.feature_ids]
+    n_cuts = np.where(n_levels == 3, np.uint8(2), np.uint8(1))
+    if by_subset is not None:
+        n_cuts = np.where(by_subset, np.minimum(n_levels, MOST_CUTS), n_cuts)
+    groups = group_samples(context)
+    a_row = 4 * groups.n_words + 4 * groups.n_groups + 20  # words, ones, owner, rule, best
+    n_probes = _null_features(shape) * (shape.n_roles - 1)
+    return int(n_cuts.sum(dtype=np.int64) * a_row * (1 + n_probes / shape.n_features))
+
+
 def _block_chunks(context: RunContext) -> int:
     """Chunks of a block: codes and bits of two blocks must fit in the place of a batch.
 
@@ -142,7 +177,8 @@ def _block_chunks(context: RunContext) -> int:
     return max(1, min(wanted, fitting) // shape.chunk_features)
 
 
-def _groups(context: RunContext) -> PairGroups:
+def group_samples(context: RunContext) -> PairGroups:
+    """The training samples of a run in groups; an InputError if there are no two to compare."""
     samples, target = context.samples, context.target
     values = target.values if len(target.values) else target.classes
     weights = target.weights.astype(np.float64) if len(target.weights) else None
@@ -164,8 +200,8 @@ def _bits(
     categorical = None if by_subset is None else by_subset[owners]
     cuts = choose_cuts(tiles, context.train, owners.astype(np.int32), categorical=categorical)
     bits = make_bits(tiles, cuts, groups, context.permutations[role] if role else None)
-    held = sum(one.nbytes for name, one in context.kept.items() if name[0] == KEPT)
-    if held + bits.nbytes <= context.batch_mem // 2:
+    held = sum(one.nbytes for name, one in list(context.kept.items()) if name[0] == KEPT)
+    if held + bits.nbytes <= max(context.kept_mem, context.batch_mem // 2):
         context.kept[key] = bits
     return bits
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from srs.evidence.pairs.bits import BitRows, make_bits, tiles_of
 from srs.evidence.pairs.cuts import choose_cuts
-from srs.evidence.pairs.groups import PairGroups
+from srs.evidence.pairs.groups import WORD, PairGroups
 from srs.evidence.pairs.lanes import LANES
 
 
@@ -35,7 +35,7 @@ def unpacked(bits: BitRows, groups: PairGroups, n_samples: int) -> np.ndarray:
     is_sample = groups.order >= 0
     for i in range(len(bits)):
         words = np.ascontiguousarray(bits.words[i // LANES, :, i % LANES])
-        flat = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+        flat = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little")
         assert not flat[~is_sample].any()
         found[i, groups.order[is_sample]] = flat[is_sample]
     return found
@@ -45,7 +45,7 @@ def group_list(groups: PairGroups) -> list[tuple[np.ndarray, int, float]]:
     """Samples, arm and weight of each group."""
     found = []
     for g in range(groups.n_groups):
-        samples = groups.order[groups.first[g] * 64 : groups.first[g + 1] * 64]
+        samples = groups.order[groups.first[g] * WORD : groups.first[g + 1] * WORD]
         samples = samples[samples >= 0]
         assert len(samples) == groups.size[g]
         found.append((samples, int(groups.arm[g]), float(groups.omega[g])))

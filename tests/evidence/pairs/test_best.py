@@ -67,10 +67,21 @@ HOW = tuple(
 )
 
 
-@hypothesis_settings(max_examples=60)
+@pytest.mark.long
+@hypothesis_settings(max_examples=200)
 @given(st.integers(0, 10**6), st.integers(24, 400), st.sampled_from(HOW), st.booleans())
+def test_many_bests_are_those_of_the_twin(seed, n, how, in_registers):
+    compare_with_twin(case(seed, n, 24, how), n, in_registers)
+
+
+@hypothesis_settings(max_examples=40)
+@given(st.integers(0, 10**6), st.integers(24, 300), st.sampled_from(HOW), st.booleans())
 def test_bests_are_those_of_the_twin(seed, n, how, in_registers):
-    bits, groups = case(seed, n, 24, how)
+    compare_with_twin(case(seed, n, 14, how), n, in_registers)
+
+
+def compare_with_twin(made: tuple[BitRows, PairGroups], n: int, in_registers: bool) -> None:
+    bits, groups = made
     if not len(bits):
         return
     found = best_partners(bits, bits, groups, in_registers=in_registers)[0]

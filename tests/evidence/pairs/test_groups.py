@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from srs.errors import InputError
 from srs.evidence.pairs.best import best_partners
-from srs.evidence.pairs.groups import PairGroups, make_groups
+from srs.evidence.pairs.groups import WORD, PairGroups, make_groups
 from tests.evidence.pairs.samples import bits_of, codes_of, group_list
 
 
@@ -16,12 +16,12 @@ def check(groups: PairGroups, train: np.ndarray) -> None:
     used = groups.order[groups.order >= 0]
     assert len(np.unique(used)) == len(used)
     assert np.isin(used, train).all()
-    assert (np.diff(groups.first) == -(-groups.size // 64)).all()
+    assert (np.diff(groups.first) == -(-groups.size // WORD)).all()
     assert (np.diff(groups.arm) >= 0).all()
     assert np.unique(groups.arm).tolist() == list(range(groups.n_arms))
     assert np.bincount(groups.arm, groups.omega) == pytest.approx(np.ones(groups.n_arms))
     assert (groups.omega > 0).all()
-    assert len(groups.order) == groups.n_words * 64
+    assert len(groups.order) == groups.n_words * WORD
     group_list(groups)
 
 
