@@ -62,6 +62,7 @@ FILES = (
     "srs/report/**/*.py",
     "srs/results/*.py",
     "srs/results/documents/__init__.py",
+    "srs/results/documents/effects.py",
     "srs/results/documents/explanation.py",
     "srs/selection/__init__.py",
     "srs/selection/set_files.py",

@@ -161,6 +161,11 @@ class Settings(BaseSettings):
         return self
 
     @property
+    def is_https(self) -> bool:
+        """Whether users reach the service by https."""
+        return (self.base_url or "").startswith("https://")
+
+    @property
     def job_threads(self) -> int:
         """Threads of a job."""
         return self.threads or max(1, (os.cpu_count() or 1) // max(1, self.max_running))

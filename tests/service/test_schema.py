@@ -122,6 +122,10 @@ def test_refused(kind, body):
         {"confounders": ["x"]},
         {"sample_weight": "x"},
         {"class_weight": "balanced"},
+        {"n_features": 3},
+        {"pairs": "all"},
+        {"guarantee": "confident"},
+        {"rule": "knockoff"},
     ],
 )
 def test_what_paper_mode_has_not(settings):

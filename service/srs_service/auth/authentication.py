@@ -45,24 +45,29 @@ class Authenticator:
         if not self._settings.auth:
             self._require_local(request)
             return LOCAL
-        text = _bearer_text(request)
-        caller = self._identify_bearer(text) if text else self._identify_cookie(request)
-        if caller is None:
-            raise NotAuthenticated
-        return caller
+        if not _bearer_text(request):
+            return _known(self._identify_cookie(request))
+        return self.identify_bearer(request)
 
-    def _identify_bearer(self, text: str) -> Caller | None:
+    def identify_bearer(self, request: Request) -> Caller:
+        """The same by a key or token alone: a session must not open another."""
+        if not self._settings.auth:
+            return self.identify(request)
+        text = _bearer_text(request)
+        return _known(self._read(text) if text else None)
+
+    def _read(self, text: str) -> Caller | None:
         if self._tokens is not None and not text.startswith(f"{KEY_PREFIX}_"):
             return self._tokens.read(text)
         return self._store.keys.find(text)
 
     def _identify_cookie(self, request: Request) -> Caller | None:
-        token = request.cookies.get(COOKIE)
+        token = request.cookies.get(cookie_name(self._settings))
         if token is None:
             return None
         if request.method not in SAFE_METHODS and not self._from_our_page(request):
             return None
-        return self._store.keys.find_session(token)
+        return self._store.sessions.find(token)
 
     @staticmethod
     def _require_local(request: Request) -> None:
@@ -82,15 +87,21 @@ class Authenticator:
         return origin is not None and origin == "/".join(ours.split("/")[:3])
 
 
+def _known(caller: Caller | None) -> Caller:
+    if caller is None:
+        raise NotAuthenticated
+    return caller
+
+
+def cookie_name(settings: Settings) -> str:
+    """The name of the cookie of sessions. With __Host- a browser takes it over https only, from
+    this very host, and no other page of the domain can set one in its place."""
+    return f"__Host-{COOKIE}" if settings.is_https else COOKIE
+
+
 def _bearer_text(request: Request) -> str:
     kind, _, text = request.headers.get("authorization", "").partition(" ")
     return text.strip() if kind.lower() == "bearer" else ""
-
-
-def key_id_of(request: Request) -> str | None:
-    """The public part of the API key that a request was made with."""
-    text = _bearer_text(request)
-    return text.split("_")[1] if text.startswith(f"{KEY_PREFIX}_") else None
 
 
 def _caller(request: Request, scope: str) -> Caller:

@@ -20,6 +20,7 @@ log = logging.getLogger("srs_service")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA")
 KEYS_SECONDS = 300.0  # how long fetched keys serve before an unknown key id fetches them again
 MAX_TOKEN = 8_000
+LEEWAY = 10  # seconds that clocks may differ
 
 
 class TokenReader:
@@ -49,12 +50,13 @@ class TokenReader:
                 algorithms=[header["alg"]],
                 audience=self._audience,
                 issuer=self._issuer,
-                leeway=10,
+                leeway=LEEWAY,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
         except jwt.PyJWTError:
             return None
-        return Caller(f"oidc:{claims['sub']}", self._scopes)
+        expires_at = float(claims["exp"]) + LEEWAY
+        return Caller(f"oidc:{claims['sub']}", self._scopes, expires_at=expires_at)
 
     def _find_key(self, key_id: str) -> Any:
         with self._lock:

@@ -15,11 +15,13 @@ from srs_service.data.layout import DataFolder
 from srs_service.data.uploads import check_name, check_together
 from srs_service.database import JobStore
 from srs_service.database.datasets import Dataset
-from srs_service.errors import Conflict, OutOfReach
+from srs_service.errors import Conflict, NotFound, OutOfReach
 from srs_service.job import Job
 from srs_service.schemas.datasets import SourceRequest
 from srs_service.schemas.fields import parse_memory
 from srs_service.settings import Settings
+
+COMPANIONS = ("table", "mask", "names", "sample_ids")  # files of a source beside its own
 
 
 class DatasetRegistry:
@@ -92,15 +94,33 @@ class DatasetRegistry:
             "covariates": source.get("covariates", []),
         }
 
-    def limits(self) -> dict[str, Any]:
-        """What children must keep to when they read data of users."""
+    def limits(self, dataset: Dataset | None = None) -> dict[str, Any]:
+        """What children must keep to when they read data of users.
+
+        dataset: whose store is read; analyses may go back to the source that it was made from
+        """
         settings = self._settings
+        own = [] if dataset is None else self._sources(dataset)
         return {
             "max_upload": int(settings.max_upload),
             "max_features": settings.max_features,
             "trusted_networks": settings.trusted_networks,
-            "readable": [str(root) for root in (*settings.store_roots, self._folder.root)],
+            "readable": [str(folder) for folder in (*settings.store_roots, *own)],
         }
+
+    def _sources(self, dataset: Dataset) -> list[Path]:
+        """The folders of the data folder that the ingest of a dataset has read."""
+        if dataset.job_id is None:
+            return []
+        try:
+            job = self._store.jobs.get(dataset.job_id, dataset.owner)
+        except NotFound:  # deleted: its files are, too
+            return []
+        source = job.spec["source"]
+        files = [source.get("file"), *(source.get("files") or ())]
+        files += [(source.get("target") or {}).get("file"), *map(source.get, COMPANIONS)]
+        ids = {file["upload_id"] for file in files if file and file.get("upload_id")}
+        return [self._folder.jobs / job.id, *map(self._folder.upload, sorted(ids))]
 
     def _find_files(self, source: dict[str, Any], owner: str) -> dict[str, list[dict[str, Any]]]:
         """All files of a request, by what they are for."""
@@ -108,7 +128,7 @@ class DatasetRegistry:
         given = {
             "source": source.get("files") or [source["file"]],
             "target": [target.get("file")],
-            **{name: [source.get(name)] for name in ("table", "mask", "names", "sample_ids")},
+            **{name: [source.get(name)] for name in COMPANIONS},
         }
         return {
             name: [self._find_file(file, owner, name) for file in files if file is not None]

@@ -78,6 +78,15 @@ def is_feature_store(folder: Path) -> bool:
         return False
 
 
+def forget_source(folder: Path) -> None:
+    """Take out of the manifest of a feature store what it says of its source: a stranger could
+    name files of the server there, and analyses would read them."""
+    file = folder / "zarr.json"
+    raw = json.loads(file.read_bytes())
+    raw["attributes"]["srs"]["source"] = {}
+    file.write_text(json.dumps(raw))
+
+
 def check_folder(folder: Path, max_features: int) -> None:
     """Invalid, in one sentence, if a folder that is a source must not be opened. Names of samples
     are texts there, which a feature store has none of."""

@@ -7,6 +7,7 @@ back. Texts that a spreadsheet would take for formulas are written with an apost
 from __future__ import annotations
 
 import csv
+import json
 import math
 from collections.abc import Mapping
 from functools import reduce
@@ -81,6 +82,8 @@ def defuse(value: Any) -> Any:
     >>> defuse("=1+1"), defuse("age"), defuse(-1.5), defuse(None)
     ("'=1+1", 'age', -1.5, '')
     """
+    if isinstance(value, (dict, list)):
+        return json.dumps(value)
     if isinstance(value, str):
         return f"'{value}" if value.startswith(FORMULA_STARTS) else value
     return "" if value is None else value

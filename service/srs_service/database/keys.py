@@ -1,7 +1,7 @@
-"""API keys, sessions of browsers, and secrets of the service itself.
+"""API keys, who acts with one, and secrets of the service itself.
 
-Keys and sessions are kept as SHA-256 of 256 random bits: nothing that is stored opens anything,
-and there is nothing that a slow hash would protect.
+Keys are kept as SHA-256 of 256 random bits: nothing that is stored opens anything, and there is
+nothing that a slow hash would protect.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from srs_service.database.connection import Database, Row
 from srs_service.errors import NotFound
 
 KEY_PREFIX = "srs"
+VALID = "k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})"  # of a key k
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,18 @@ class ApiKey:
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks, and what they may do."""
+    """Who asks, and what they may do.
+
+    key_id      the API key that they act with, by itself or through a session
+    session_id  the session of a browser that they act in
+    expires_at  when what they showed stops counting, in seconds since 1970; None: never
+    """
 
     owner: str
     scopes: tuple[str, ...]
+    key_id: str | None = None
+    session_id: str | None = None
+    expires_at: float | None = None
 
 
 def hash_secret(secret: str) -> str:
@@ -97,45 +106,16 @@ class Keys:
         key_id, _, secret = rest.partition("_")
         with self._database.transaction(write=False) as look:
             row = look.one(
-                "SELECT owner, hash, scopes FROM api_keys WHERE id = :id AND revoked_at IS NULL "
-                "AND (expires_at IS NULL OR expires_at > {now})",
+                "SELECT owner, hash, scopes, expires_at FROM api_keys k "
+                f"WHERE id = :id AND {VALID}",
                 id=key_id.replace("\0", ""),
             )
         # An unknown key is compared too, so that the answer takes as long.
         right = hmac.compare_digest(hash_secret(secret), row["hash"] if row else "0" * 64)
         if row is None or not right or prefix != KEY_PREFIX:
             return None
-        return Caller(row["owner"], tuple(row["scopes"].split()))
-
-    # -- sessions ---------------------------------------------------------------------------
-
-    def open_session(self, caller: Caller, key_id: str | None, hours: float) -> str:
-        """A session of a browser; its token goes into a cookie."""
-        token = secrets.token_urlsafe(32)
-        with self._database.transaction() as change:
-            change.run("DELETE FROM sessions WHERE expires_at < {now}")
-            change.run(
-                "INSERT INTO sessions (hash, owner, scopes, key_id, expires_at) "
-                "VALUES (:hash, :owner, :scopes, :key_id, {now} + :seconds)",
-                hash=hash_secret(token),
-                owner=caller.owner,
-                scopes=" ".join(caller.scopes),
-                key_id=key_id,
-                seconds=hours * 3600,
-            )
-        return token
-
-    def find_session(self, token: str) -> Caller | None:
-        with self._database.transaction(write=False) as look:
-            row = look.one(
-                "SELECT owner, scopes FROM sessions WHERE hash = :hash AND expires_at > {now}",
-                hash=hash_secret(token),
-            )
-        return None if row is None else Caller(row["owner"], tuple(row["scopes"].split()))
-
-    def close_session(self, token: str) -> None:
-        with self._database.transaction() as change:
-            change.run("DELETE FROM sessions WHERE hash = :hash", hash=hash_secret(token))
+        scopes = tuple(row["scopes"].split())
+        return Caller(row["owner"], scopes, key_id=key_id, expires_at=row["expires_at"])
 
     # -- secrets of the service -------------------------------------------------------------
 

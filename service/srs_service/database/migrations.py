@@ -99,6 +99,15 @@ STEPS: tuple[tuple[str, ...], ...] = (
     (  # Selections that were asked to end with what they have found.
         "ALTER TABLE jobs ADD COLUMN finish_asked INTEGER NOT NULL DEFAULT 0",
     ),
+    (  # Sessions can be listed and ended. Who was signed in signs in again.
+        "DROP TABLE sessions",
+        """CREATE TABLE sessions (
+            id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, owner TEXT NOT NULL,
+            scopes TEXT NOT NULL, key_id TEXT, browser TEXT NOT NULL,
+            created_at DOUBLE PRECISION NOT NULL, expires_at DOUBLE PRECISION NOT NULL
+        )""",
+        "CREATE INDEX sessions_by_owner ON sessions (owner, created_at, id)",
+    ),
 )
 LOCK = 7_265_719  # of PostgreSQL's advisory locks: replicas that start together migrate in turn
 

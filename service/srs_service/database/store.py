@@ -12,6 +12,7 @@ from srs_service.database.events import Events
 from srs_service.database.jobs import Jobs
 from srs_service.database.keys import Keys
 from srs_service.database.migrations import migrate
+from srs_service.database.sessions import Sessions
 
 NOUNS = ("jobs", "datasets", "uploads")  # that have files in the data folder
 
@@ -26,6 +27,7 @@ class JobStore:
         self.datasets = Datasets(database)
         self.uploads = Uploads(database)
         self.keys = Keys(database)
+        self.sessions = Sessions(database)
         self.deliveries = Deliveries(database)
 
     def is_empty(self) -> bool:

@@ -34,6 +34,7 @@ SECURITY_HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
+HTTPS_ONLY = (b"strict-transport-security", b"max-age=31536000")  # a year
 # Pages load nothing from elsewhere; a report brings its own styles inline.
 POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' "
@@ -180,6 +181,8 @@ class _Exchange:
             headers = list(message.get("headers", ()))
             names = {name for name, _ in headers}
             headers += [(n, v) for n, v in SECURITY_HEADERS if n not in names]
+            if self._settings.is_https:
+                headers.append(HTTPS_ONLY)
             if b"content-security-policy" not in names:
                 headers.append((b"content-security-policy", POLICY))
             if b"cache-control" not in names:

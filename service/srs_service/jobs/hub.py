@@ -2,14 +2,16 @@
 
 One task asks the database which of the watched jobs have new events (whichever replica wrote
 them), once for all streams. New events are read once a job and shared, so that 500 streams cost
-as much as the jobs they watch; only a stream that is far behind reads by itself.
+as much as the jobs they watch; only a stream that is far behind reads by itself. The same task
+looks whether the keys and sessions of those who wait still count.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
+import time
+from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -17,10 +19,12 @@ from starlette.concurrency import run_in_threadpool
 
 from srs_service.database import JobStore
 from srs_service.database.events import Event
+from srs_service.database.keys import Caller
 
 log = logging.getLogger("srs_service")
 
 LOOK_SECONDS = 0.2
+CHECK_SECONDS = 0.5  # how often keys and sessions are looked at
 KEPT_EVENTS = 50  # of a watched job, for streams that are up to date
 GONE = -1
 
@@ -40,13 +44,14 @@ class Watch:
     def add(self, events: list[Event]) -> None:
         self._kept.extend(events)
         self.newest = events[-1].number
-        self._wake()
+        self.wake()
 
     def end(self) -> None:
         self.newest = GONE
-        self._wake()
+        self.wake()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Let those who wait look again."""
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
@@ -72,6 +77,9 @@ class Hub:
     def __init__(self, store: JobStore) -> None:
         self._store = store
         self._watches: dict[str, Watch] = {}
+        self._callers: Counter[Caller] = Counter()
+        self._refused: set[Caller] = set()
+        self._checked = time.monotonic()
         self._task: asyncio.Task[None] | None = None
         self.closing = asyncio.Event()
 
@@ -87,16 +95,27 @@ class Hub:
             await asyncio.gather(self._task, return_exceptions=True)
 
     @asynccontextmanager
-    async def watching(self, job_id: str, newest: int) -> AsyncIterator[Watch]:
+    async def watching(self, job_id: str, newest: int, caller: Caller) -> AsyncIterator[Watch]:
         """Watch a job whose newest event is known."""
         watch = self._watches.setdefault(job_id, Watch(newest))
         watch.n_watchers += 1
+        self._callers[caller] += 1
         try:
             yield watch
         finally:
             watch.n_watchers -= 1
             if not watch.n_watchers:
                 self._watches.pop(job_id, None)
+            self._callers[caller] -= 1
+            if not self._callers[caller]:
+                del self._callers[caller]
+                self._refused.discard(caller)
+
+    def refuses(self, caller: Caller) -> bool:
+        """Whether what the caller showed has stopped counting since they began to wait."""
+        if caller.expires_at is not None and caller.expires_at <= time.time():
+            return True
+        return caller in self._refused
 
     async def _look_for_news(self) -> None:
         while True:
@@ -109,6 +128,9 @@ class Hub:
                     await asyncio.sleep(1.0)
 
     async def _look(self) -> None:
+        if time.monotonic() - self._checked >= CHECK_SECONDS:
+            self._checked = time.monotonic()
+            await self._check_callers()
         watched = dict(self._watches)
         newest = await run_in_threadpool(self._store.jobs.newest_events, list(watched))
         for job_id, watch in watched.items():
@@ -120,3 +142,13 @@ class Hub:
                 )
                 if events:
                     watch.add(events)
+
+    async def _check_callers(self) -> None:
+        callers = [one for one in self._callers if one.key_id or one.session_id]
+        keys = {one.key_id for one in callers if one.key_id}
+        sessions = {one.session_id for one in callers if one.session_id}
+        counting = await run_in_threadpool(self._store.sessions.counting, keys, sessions)
+        self._refused = {one for one in callers if (one.session_id or one.key_id) not in counting}
+        if self._refused:
+            for watch in self._watches.values():
+                watch.wake()

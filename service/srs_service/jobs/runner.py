@@ -167,12 +167,12 @@ class Runner:
             "settings": job.spec.get("settings"),
             "scheduler": self._settings.scheduler,
             "scheduler_tls": _text(self._settings.scheduler_tls),
-            "limits": self._registry.limits(),
         }
         if job.kind == JobKind.INGEST:
-            return order | self._registry.ingest_order(job)
+            return order | {"limits": self._registry.limits()} | self._registry.ingest_order(job)
         dataset = self._store.datasets.get(job.dataset_id, job.owner)
         order["location"] = self._registry.locate(dataset)
+        order["limits"] = self._registry.limits(dataset)
         if job.kind == JobKind.SELECT:
             sets = self._store.jobs.feature_sets(job.id)
             order["settings"] = {**job.spec["settings"], "feature_sets": sets}

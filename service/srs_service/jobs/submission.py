@@ -172,7 +172,7 @@ class Submitter:
             "settings": settings.model_dump(),
             "threads": self._settings.job_threads,
             "scheduler": self._settings.scheduler,
-            "limits": self._registry.limits(),
+            "limits": self._registry.limits(dataset),
         }
 
 

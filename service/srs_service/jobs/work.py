@@ -19,7 +19,7 @@ import srs
 from srs.errors import CheckpointError, ClusterError, MemoryBudgetError, RunInterrupted
 from srs_service.data.ingest import prepare_ingest
 from srs_service.data.layout import has_checkpoint
-from srs_service.data.store_checks import check_zarr
+from srs_service.data.store_checks import check_zarr, forget_source
 from srs_service.data.tables import read_table
 from srs_service.data.wording import name_options
 from srs_service.database.documents import (
@@ -203,6 +203,7 @@ def run_ingest(order: Order, reporter: Reporter) -> IngestSummary:
     source, options = prepare_ingest(order, on_bytes)
     if options is None:
         shutil.copytree(source, location)
+        forget_source(location)
         store = srs.open_store(location)
     else:
         store = srs.ingest(source, location, overwrite=True, on_progress=on_progress, **options)

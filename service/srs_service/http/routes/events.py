@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Header, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from srs_service.auth.authentication import Reader
-from srs_service.database import JobStore
 from srs_service.database.events import Event
+from srs_service.database.keys import Caller
 from srs_service.errors import BadRequest
 from srs_service.http.routes.parts import JobId, PartsOf
 from srs_service.job import ENDED, Job
-from srs_service.jobs.hub import GONE, Hub
+from srs_service.jobs.hub import GONE
 from srs_service.schemas.problems import problem_responses
+
+if TYPE_CHECKING:
+    from srs_service.http.app import Parts
 
 router = APIRouter(prefix="/v1", tags=["jobs"])
 
 HEARTBEAT_SECONDS = 15.0
+WAIT_SECONDS = 1.0  # until the time left of a token is looked at again
 READ_AT_ONCE = 100
 ENDINGS = tuple(f'"status": "{status}"' for status in ENDED)
 
@@ -58,22 +63,24 @@ async def events(
     counted = ExitStack()
     counted.enter_context(parts.streams.opened(caller.owner))
     return StreamingResponse(
-        _stream(parts.store, parts.hub, job, after, counted),
+        _stream(parts, caller, job, after, counted),
         media_type="text/event-stream",
         headers={"X-Accel-Buffering": "no", "Cache-Control": "no-store"},
     )
 
 
 async def _stream(
-    store: JobStore, hub: Hub, job: Job, after: int, counted: ExitStack
+    parts: Parts, caller: Caller, job: Job, after: int, counted: ExitStack
 ) -> AsyncIterator[bytes]:
+    hub, read = parts.hub, parts.store.events.read
     with counted:
         yield b"retry: 2000\n\n"
-        async with hub.watching(job.id, job.last_event) as watch:
-            while True:
+        async with hub.watching(job.id, job.last_event, caller) as watch:
+            beat = time.monotonic()
+            while not hub.refuses(caller):
                 found = watch.kept_after(after)
                 if found is None:
-                    found = await run_in_threadpool(store.events.read, job.id, after, READ_AT_ONCE)
+                    found = await run_in_threadpool(read, job.id, after, READ_AT_ONCE)
                 for event in found:
                     yield write_event(event)
                     after = event.number
@@ -81,8 +88,11 @@ async def _stream(
                         return
                 if watch.newest == GONE or hub.closing.is_set():
                     return
-                if not found and not await watch.wait(after, HEARTBEAT_SECONDS):
-                    yield b": still here\n\n"
+                if not found and not await watch.wait(after, WAIT_SECONDS):
+                    now = time.monotonic()
+                    if now - beat >= HEARTBEAT_SECONDS:
+                        beat = now
+                        yield b": still here\n\n"
 
 
 def write_event(event: Event) -> bytes:

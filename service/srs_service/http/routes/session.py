@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response, Security
+from fastapi import APIRouter, Path, Request, Response, Security
 
-from srs_service.auth.authentication import COOKIE, Reader, bearer, key_id_of
+from srs_service.auth.authentication import Reader, bearer, cookie_name
+from srs_service.database.sessions import Session as StoredSession
+from srs_service.errors import NotAllowed
 from srs_service.http.routes.parts import PartsOf
 from srs_service.schemas.fields import Response as Schema
 from srs_service.schemas.problems import problem_responses
 
-router = APIRouter(prefix="/v1/session", tags=["session"])
+router = APIRouter(prefix="/v1", tags=["session"])
+
+MAX_BROWSER = 200  # characters of a User-Agent that are kept
+SessionId = Annotated[
+    str, Path(pattern=r"^s_[0-9a-f]{32}$", examples=["s_00112233445566778899aabbccddeeff"])
+]
 
 
 class Session(Schema):
@@ -22,43 +30,115 @@ class Session(Schema):
     expires_at: datetime | None = None
 
 
+class OpenSession(Schema):
+    """One of your sessions; `current`: the one that asks."""
+
+    id: str
+    key_id: str | None
+    browser: str
+    created_at: datetime
+    expires_at: datetime
+    current: bool
+
+    @classmethod
+    def of(cls, session: StoredSession, current: str | None) -> OpenSession:
+        return cls(
+            id=session.id,
+            key_id=session.key_id,
+            browser=session.browser,
+            created_at=_time(session.created_at),
+            expires_at=_time(session.expires_at),
+            current=session.id == current,
+        )
+
+
+class SessionList(Schema):
+    """Your sessions, the newest first."""
+
+    items: list[OpenSession]
+
+
 @router.post(
-    "",
+    "/session",
     summary="Sign in with a key",
     status_code=201,
-    responses=problem_responses(*[400, 401, 408, 413, 415, 429, 503]),
+    responses=problem_responses(*[400, 401, 403, 408, 413, 415, 429, 503]),
 )
 def sign_in(
     parts: PartsOf, request: Request, response: Response, _key: object = Security(bearer)
 ) -> Session:
-    """Sets a cookie for pages of this service: HttpOnly, SameSite=Strict."""
+    """Sets a cookie for pages of this service: HttpOnly, SameSite=Strict. The session ends with
+    the key or token that opened it; a session cannot open another."""
     settings = parts.settings
-    caller = parts.authenticator.identify(request)
+    caller = parts.authenticator.identify_bearer(request)
     parts.rates.count(caller.owner)
-    token = parts.store.keys.open_session(caller, key_id_of(request), settings.session_hours)
+    if not settings.auth:
+        raise NotAllowed("without keys there are no sessions: everybody is `local`.")
+    browser = request.headers.get("user-agent", "")[:MAX_BROWSER]
+    session, token = parts.store.sessions.open(caller, settings.session_hours * 3600, browser)
     response.set_cookie(
-        COOKIE,
+        cookie_name(settings),
         token,
-        max_age=int(settings.session_hours * 3600),
+        max_age=max(1, int(session.expires_at - session.created_at)),
         httponly=True,
         samesite="strict",
         path="/",
-        secure=(settings.base_url or "").startswith("https"),
+        secure=settings.is_https,
     )
-    expires = datetime.now(UTC) + timedelta(hours=settings.session_hours)
-    return Session(user=caller.owner, scopes=list(caller.scopes), expires_at=expires)
+    expires_at = _time(session.expires_at)
+    return Session(user=caller.owner, scopes=list(caller.scopes), expires_at=expires_at)
 
 
-@router.get("", summary="Who is signed in", responses=problem_responses(401, 403, 429, 503))
+@router.get("/session", summary="Who is signed in", responses=problem_responses(401, 403, 429, 503))
 def who(caller: Reader) -> Session:
-    return Session(user=caller.owner, scopes=list(caller.scopes))
+    """`expires_at` is when the key, token or session that was shown stops counting."""
+    expires_at = None if caller.expires_at is None else _time(caller.expires_at)
+    return Session(user=caller.owner, scopes=list(caller.scopes), expires_at=expires_at)
 
 
 @router.delete(
-    "", summary="Sign out", status_code=204, responses=problem_responses(401, 403, 429, 503)
+    "/session", summary="Sign out", status_code=204, responses=problem_responses(401, 403, 429, 503)
 )
-def sign_out(parts: PartsOf, request: Request, response: Response, _caller: Reader) -> None:
-    token = request.cookies.get(COOKIE)
-    if token is not None:
-        parts.store.keys.close_session(token)
-    response.delete_cookie(COOKIE, path="/")
+def sign_out(parts: PartsOf, response: Response, caller: Reader) -> None:
+    """Ends the session that asks."""
+    if caller.session_id is not None:
+        parts.store.sessions.close(caller.session_id, caller.owner)
+    response.delete_cookie(
+        cookie_name(parts.settings),
+        path="/",
+        secure=parts.settings.is_https,
+        httponly=True,
+        samesite="strict",
+    )
+
+
+@router.get("/sessions", summary="Your sessions", responses=problem_responses(401, 403, 429, 503))
+def sessions(parts: PartsOf, caller: Reader) -> SessionList:
+    """Browsers that are signed in as you, the newest first."""
+    found = parts.store.sessions.list(caller.owner)
+    return SessionList(items=[OpenSession.of(one, caller.session_id) for one in found])
+
+
+@router.delete(
+    "/sessions/{session_id:id}",
+    summary="End one of your sessions",
+    status_code=204,
+    responses=problem_responses(*[401, 403, 404, 422, 429, 503]),
+)
+def end(parts: PartsOf, caller: Reader, session_id: SessionId) -> None:
+    parts.store.sessions.close(session_id, caller.owner)
+
+
+@router.delete(
+    "/sessions",
+    summary="End your other sessions",
+    status_code=204,
+    responses=problem_responses(401, 403, 429, 503),
+)
+def end_others(parts: PartsOf, caller: Reader) -> None:
+    """All of your sessions but the one that asks, if it is one."""
+    parts.store.sessions.close_all(caller.owner, but=caller.session_id)
+
+
+def _time(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
