@@ -29,6 +29,7 @@ ORDER = {
         "store",
         "ingest",
         "inference",
+        "effects",
         "executors",
         "engine",
         "catalogue",

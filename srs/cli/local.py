@@ -13,6 +13,7 @@ from srs.cli.commands.export import export
 from srs.cli.commands.info import info
 from srs.cli.commands.ingest import ingest
 from srs.cli.commands.keys import app as keys
+from srs.cli.commands.results import results
 from srs.cli.commands.serve import ServeCommand, serve
 from srs.cli.panels import CommandWithPanels
 from srs.cli.source_options import FormatsCommand
@@ -25,6 +26,7 @@ Write a feature store, look at it, select, read the report:
   srs select wide.zarr --memory 512MB --fdr 0.1 --seed 0 --out run1
   srs report run1
   srs explain wide.zarr --features run1 --analysis mda,per-class,umfi
+  srs results run1 --to tsv
   srs export run1 --to csv
 
 \b
@@ -46,6 +48,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command(cls=CommandWithPanels, help=plan.HELP)(plan.plan)
     app.command(cls=CommandWithPanels, help=select.HELP)(select.select)
     app.command(cls=ExplainCommand)(explain)
+    app.command()(results)
     app.command()(export)
     app.command(cls=ServeCommand)(serve)
     app.add_typer(keys, name="keys")

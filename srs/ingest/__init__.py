@@ -64,24 +64,7 @@ def ingest(
     >>> ingest(np.array([[1.0, 5.0], [2.0, 5.5], [3.0, 4.0]]), target=["a", "b", "b"])
     <FeatureStore memory: 2 features x 3 samples>
     """
+    given = locals()
     from srs.ingest.write import write_store
 
-    return write_store(
-        source,
-        path,
-        target=target,
-        memory=memory,
-        orientation=orientation,
-        names=names,
-        sample_ids=sample_ids,
-        categorical=categorical,
-        target_kind=target_kind,
-        keep_values=keep_values,
-        table=table,
-        covariates=covariates,
-        dataset=dataset,
-        mask=mask,
-        id_column=id_column,
-        overwrite=overwrite,
-        on_progress=on_progress,
-    )
+    return write_store(given.pop("source"), given.pop("path"), **given)

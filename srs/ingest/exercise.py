@@ -40,8 +40,9 @@ def call_all() -> None:
         values[0:8]
     for calls in (np.zeros((2, 8, 2), np.int8), np.frombuffer(bytes(32), np.int8).reshape(2, 8, 2)):
         count_alleles(calls, np.zeros((2, 8), np.int8), 0, 0)  # decoded bytes are read-only
+    few = np.zeros(2, np.uint8)
     encode_dosages(
-        np.zeros((2, 8), np.int8), np.zeros((2, 8), np.uint8), np.zeros(2, np.uint8)
+        np.zeros((2, 8), np.int8), np.zeros((2, 8), np.uint8), few, few.copy()
     )  # the last, see `kernels`
 
 

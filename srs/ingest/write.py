@@ -139,6 +139,7 @@ def _write(order: _Order, prepare: Recategoriser, tally: Tally, writer: StoreWri
         return writer.finish(
             kinds=encoded.kinds,
             n_levels=encoded.n_levels,
+            dosages=encoded.dosages,
             labels=encoded.labels,
             source=source.record,
             notices=tally.sentences(source),

@@ -1,7 +1,7 @@
 """The page: one HTML file that needs nothing from outside and reads fine without scripts.
 
-Its parts come from `overview`, `signals`, `features`, `pairs`, `sets`, `explained`, `prediction`
-and `background`, its looks from `style`.
+Its parts come from `overview`, `signals`, `features`, `effects`, `pairs`, `sets`, `explained`,
+`prediction` and `background`, its looks from `style`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from srs.report import background, features, overview
+from srs.report.effects import clusters, effects, scan
 from srs.report.explained import explanation_parts
 from srs.report.figures.charts import CHART_CSS
+from srs.report.figures.effects import EFFECT_CSS
 from srs.report.figures.interactions import INTERACTION_CSS
+from srs.report.figures.scan import SCAN_CSS
 from srs.report.grounds import grounds
 from srs.report.markup import page
 from srs.report.pairs import conditions, pairs
@@ -39,11 +42,14 @@ def render_html(
         overview.cautions(document),
         signals(document),
         features.relevant_features(document, table),
+        effects(document),
+        clusters(document),
         pairs(document),
         conditions(document),
         features.pinned_features(document),
         sets(document),
         *(explanation_parts(explanation) if explanation else ()),
+        scan(document),
         overview.convergence(document),
         overview.evidence(document),
         prediction(document),
@@ -54,5 +60,5 @@ def render_html(
         background.cost(document),
     ]
     body = "\n".join(part for part in parts if part)
-    css = CSS + CHART_CSS + INTERACTION_CSS
+    css = CSS + CHART_CSS + INTERACTION_CSS + EFFECT_CSS + SCAN_CSS
     return page(headline(document), css, overview.hero(document), body, SCRIPT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from srs.report.figures.interactions import interaction_plot
+from srs.report.figures.interactions import cell_plot, interaction_plot
 from srs.report.markup import (
     Cell,
     Column,
@@ -46,8 +46,11 @@ def pairs(document: Document) -> str:
     if len(rows) > MAX_ROWS:
         caption = f"The {MAX_ROWS} most certain of {len(rows):,} pairs"
     columns = _columns(document)
-    drawn = [_plot(row, document) for row in rows if row.get("mean_low_low") is not None]
-    plots = f'<div class="small-plots">{"".join(drawn[:MAX_PLOTS])}</div>' if drawn else ""
+    drawn = [
+        *[_plot(row, document) for row in rows if row.get("mean_low_low") is not None][:MAX_PLOTS],
+        *[_cell_plot(row, document) for row in rows if row.get("cells")][:MAX_PLOTS],
+    ]
+    plots = f'<div class="small-plots">{"".join(drawn)}</div>' if drawn else ""
     return _section(
         paragraph(
             f"All {_n_pairs(document)} were looked at. In those listed, the two features tell more "
@@ -118,6 +121,14 @@ def _plot(row: Row, document: Document) -> str:
     what = outcome_name(document)
     plot = interaction_plot(row, what, share=bool(document["data"]["labels"]))
     return figure(plot, f"{name(row['name'])} with {name(row['partner'])}")
+
+
+def _cell_plot(row: Row, document: Document) -> str:
+    group = row["cells"]["group"]
+    target = clean_name(document["data"]["target"])
+    what = f"mean of {target}" if group is None else f"share of {clean_name(group)}"
+    plot = cell_plot(row, what)
+    return figure(plot, f"{name(row['name'])} with {name(row['partner'])}") if plot else ""
 
 
 def conditions(document: Document) -> str:

@@ -124,7 +124,8 @@ def direction_meaning(document: Mapping[str, Any]) -> str:
     labels = document["data"]["labels"]
     what = "the target is larger"
     if len(labels) == 2:
-        what = f"the class {clean_name(labels[1])} is more frequent"
+        told = document["outcome"].get("scan", {}).get("group") or labels[1]
+        what = f"the class {clean_name(told)} is more frequent"
     return (
         f"↑: {what} where the feature is larger; ↓: where it is smaller. By itself, on a scale "
         "from 0 to 1; –: no direction"

@@ -41,7 +41,15 @@ SCHEMA = pa.schema(
 REPEATED = ["verdict", "stability", "n_drawn", "n_used", "group", "found_by"]
 # Columns that results of earlier versions, or of some runs, do not have.
 FOUND_BY = "found_by"
-MAYBE = {"direction": pa.float32()}
+MAYBE = {
+    "direction": pa.float32(),
+    "beta": pa.float32(),
+    "standard_error": pa.float32(),
+    "univariate_p": pa.float64(),
+    "frequency": pa.float32(),
+    "n_known": pa.uint32(),
+}
+HELD_AS = {"univariate_p": "score_z"}  # numbers that others are made of, a piece at a time
 
 
 class FeatureTable(Protocol):
@@ -113,7 +121,8 @@ class HeldTable:
 
     numbers      columns: p_value, q_value, stability (not a number where it is not known),
                  importance, effect, n_drawn, n_used, and verdict as a position in `verdicts`; maybe
-                 found_by, of relevant features as a position in `kinds`, and direction
+                 found_by, of relevant features as a position in `kinds`, direction, beta,
+                 standard_error, score_z (which univariate_p is made of), frequency and n_known
     verdicts     their names
     names        UTF-8 bytes and offsets of the names; None: features have none
     pinned       int64: rows of pinned features
@@ -137,8 +146,18 @@ class HeldTable:
         columns = list(SCHEMA)
         own = [pa.field(name, _kind(*one)) for name, one in self.annotations.items()]
         found = [pa.field(FOUND_BY, pa.string())] if FOUND_BY in self.numbers else []
-        found += [pa.field(name, kind) for name, kind in MAYBE.items() if name in self.numbers]
+        found += [pa.field(name, MAYBE[name]) for name in self.more]
         return pa.schema([*columns[:2], *own, *columns[2:], *found])
+
+    @property
+    def more(self) -> list[str]:
+        """Columns of MAYBE that this table has."""
+        return [name for name in MAYBE if HELD_AS.get(name, name) in self.numbers]
+
+    def told(self, name: str, row: int) -> float | int | None:
+        """A number of a column of `more`; None where it is not known."""
+        found: float | int | None = self._column(name, int(row), int(row) + 1)[0].as_py()
+        return found
 
     def feature_id(self, row: int) -> int:
         return int(row if self.source_ids is None else self.source_ids[row])
@@ -188,12 +207,25 @@ class HeldTable:
             return pa.DictionaryArray.from_arrays(numbers, pa.array(self.kinds)).cast(pa.string())
         if name == "stability":
             return pa.array(self.numbers[name][start:end], from_pandas=True)  # null: not known
+        if name in MAYBE:
+            return self._maybe(name, start, end)
         if name in self.numbers:
             return pa.array(self.numbers[name][start:end])
         found = np.zeros(end - start, np.int32)
         for number, ids in enumerate([self.pinned] if name == "pinned" else self.groups, 1):
             found[ids[(ids >= start) & (ids < end)] - start] = number
         return pa.array(found == 1) if name == "pinned" else pa.array(found, mask=found == 0)
+
+    def _maybe(self, name: str, start: int, end: int) -> Any:
+        values = self.numbers[HELD_AS.get(name, name)][start:end]
+        if name == "univariate_p":
+            from scipy import special  # which readers of saved tables do without
+
+            values = 2.0 * special.ndtr(-np.abs(values, dtype=np.float64))
+            values = np.maximum(values, np.finfo(np.float64).tiny)
+        if name == "n_known":
+            values = np.nan_to_num(values)
+        return pa.array(values, from_pandas=True).cast(MAYBE[name])
 
 
 def _kind(values: np.ndarray, labels: tuple[str, ...]) -> pa.DataType:

@@ -1,6 +1,6 @@
 """Pairs of features that matter together as a table: pairs.parquet beside the table of features.
 
-The document has the same rows (`srs.results.documents.result.PairRow`).
+The document has the same rows (`srs.results.documents.pairs.PairRow`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 PAIRS_NAME = "pairs.parquet"
+_NUMBERS = pa.list_(pa.list_(pa.float64()))
+CELLS = pa.struct(  # see `srs.results.documents.pairs.PairCells`
+    [
+        ("levels", pa.list_(pa.string())),
+        ("partner_levels", pa.list_(pa.string())),
+        ("group", pa.string()),
+        ("counts", pa.list_(pa.list_(pa.int64()))),
+        ("values", _NUMBERS),
+        ("low", _NUMBERS),
+        ("high", _NUMBERS),
+    ]
+)
 SCHEMA = pa.schema(
     [
         ("feature_id", pa.int64()),
@@ -29,6 +41,7 @@ SCHEMA = pa.schema(
         ("mean_high_low", pa.float64()),
         ("mean_low_high", pa.float64()),
         ("mean_high_high", pa.float64()),
+        ("cells", CELLS),
     ]
 )
 

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from srs.errors import InputError
 from srs.report import render_html
+from srs.results.effect_tables import effect_table, write_effects
 from srs.results.feature_table import FeatureTable, SavedTable, whole, write_table
 from srs.results.pair_table import pair_table, write_pairs
 from srs.results.upgrade import EXPLANATION_STEPS, RESULT_STEPS, upgrade
@@ -120,11 +121,35 @@ class Result:
         pairs of features), kind ("crossing", "strengthening", "weakening", "joint"), low and high
         (difference that the upper half of the feature makes to the target in the lower and in the
         upper half of the partner), and the mean target in these halves: mean_low_low,
-        mean_high_low (upper half of the feature), mean_low_high, mean_high_high.
+        mean_high_low (upper half of the feature), mean_low_high, mean_high_high; and cells, the
+        target by up to three levels of both: counts, values and their intervals.
         """
         rows = self._outcome.get("pairs")
         frame: pd.DataFrame | None = None if rows is None else pair_table(rows).to_pandas()
         return frame
+
+    @property
+    def effects(self) -> pd.DataFrame | None:
+        """How large the effects of relevant features are; None: of an earlier version.
+
+        One row per feature, of many classes one per class. Columns: feature_id and name, group (the
+        class), measure ("odds ratio", "slope"), per and step, scale ("values", "ranks"), estimate
+        with low and high (95 % confidence), beta and standard_error, p_value, difference of means
+        (also in standard deviations: deviations) and auc with their intervals, n, frequency (of the
+        counted allele), and note.
+        """
+        table = effect_table(self._outcome, "effects")
+        return None if table is None else table.to_pandas()
+
+    @property
+    def profiles(self) -> pd.DataFrame | None:
+        """The target by levels of relevant features; None: of an earlier version.
+
+        Columns: feature_id and name, level (or span of values), n, group (the class whose share is
+        told), value with low and high (95 % confidence).
+        """
+        table = effect_table(self._outcome, "profiles")
+        return None if table is None else table.to_pandas()
 
     @property
     def conditions(self) -> list[dict[str, Any]]:
@@ -189,12 +214,13 @@ class Result:
         return outcome
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write result.json, features.parquet and report.html, and pairs.parquet if pairs were
-        looked at; returns the folder."""
+        """Write result.json, features.parquet, effects.parquet, profiles.parquet and report.html,
+        and pairs.parquet if pairs were looked at; returns the folder."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         write_table(self.all_features, path / TABLE_NAME)
         write_pairs(self._outcome.get("pairs"), path)
+        write_effects(self._outcome, path)
         write_report(path, self)
         write_text(path / JSON_NAME, json.dumps(self.document, indent=1, allow_nan=False) + "\n")
         return path

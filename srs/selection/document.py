@@ -22,6 +22,7 @@ from srs.engine.memory import (
 from srs.engine.samples import confounder_notices
 from srs.engine.state import Outcome
 from srs.evidence.arrays import BatchEvidence
+from srs.evidence.halves import halves_notices
 from srs.evidence.pairs.kind import PAIRS
 from srs.executors import Executor
 from srs.inference.decide import Verdict
@@ -42,9 +43,11 @@ from srs.results.documents.result import (
     TestedSets,
     Workers,
 )
-from srs.results.feature_table import FOUND_BY, MAYBE, HeldTable
+from srs.results.feature_table import FOUND_BY, HeldTable
 from srs.results.result import FORMAT, SCHEMA_VERSION, Result
 from srs.selection.cautions import find_cautions
+from srs.selection.effects import find_effects
+from srs.selection.effects.clusters import find_clusters
 from srs.selection.feature_sets import FeatureSets, decide_sets
 from srs.selection.groups import Signals, find_signals
 from srs.selection.pairs import with_whom
@@ -63,6 +66,7 @@ def run_notices(context: RunContext) -> list[str]:
     return [
         *null_notices(context.kinds, shape.n_features, shape.n_roles - 1),
         *confounder_notices(context.store, settings),
+        *halves_notices(shape.n_features, shape.n_roles),
     ]
 
 
@@ -90,6 +94,8 @@ def make_result(
     if sets is not None and task is not None:
         tested = _test_sets(context, found, sets, executor, task)
     pairs, conditions = with_whom(context, found)
+    effects, seconds["effects"] = find_effects(context, found, executor)
+    seconds["total"] += seconds["effects"]
     table = make_feature_table(context, found, signals, sets)
     release_memory()
     document: ResultDocument = {
@@ -113,6 +119,8 @@ def make_result(
         document["outcome"]["pairs"] = pairs
     if conditions:
         document["outcome"]["conditions"] = conditions
+    document["outcome"].update(effects)
+    document["outcome"].update(find_clusters(context.store, table, document["outcome"]["relevant"]))
     return Result(document, table)
 
 
@@ -204,7 +212,8 @@ def run_projected_mem(context: RunContext, executor: Executor) -> int:
     """Bytes that this process was predicted to hold."""
     if executor.remote:
         return coordinator_projected_mem(context.shape)
-    return projected_mem(context.shape, executor.n_parallel, context.resident is not None)
+    resident = context.resident is not None
+    return projected_mem(context.shape, executor.n_parallel, resident) + context.kept_mem
 
 
 def _workers(context: RunContext, executor: Executor) -> Workers | None:
@@ -337,7 +346,7 @@ def _rows(table: HeldTable, rows: np.ndarray) -> list[FeatureRow]:
         | {name: table.annotation(name, row) for name in table.annotations}
         | {name: table.number(name, row) for name in ROW_COLUMNS}
         | ({FOUND_BY: table.found_by(row)} if FOUND_BY in table.numbers else {})
-        | {name: table.numbers[name][row].item() for name in MAYBE if name in table.numbers}
+        | {name: table.told(name, row) for name in table.more}
         for row in rows
     ]
     return cast(list[FeatureRow], found)  # and keys of annotations, which no type knows

@@ -22,7 +22,7 @@ class PairCost:
 
     n_pairs  pairs of features
     reason   why they are not looked at, as a sentence; None: they are
-    seconds  predicted wall time of all of them on all threads; None in paper mode
+    seconds  predicted wall time of all of them on all threads; None: they cannot be
     """
 
     n_pairs: int
@@ -39,6 +39,8 @@ def cost_of_pairs(context: RunContext, threads: int) -> PairCost:
     reason = None
     if PAIRS.name not in context.kinds:
         reason = context.left_out.get(PAIRS.name, "they are not among the kinds of evidence.")
+        if PAIRS.unfit is not None and PAIRS.unfit(context) is not None:
+            return PairCost(n_pairs, reason, None)
     return PairCost(n_pairs, reason, _seconds(context, threads))
 
 

@@ -1,30 +1,26 @@
 """With whom features matter: pairs that interact, and what features were found under.
 
 Pairs that the bits of all pairs point to are looked at again on the codes
-(`srs.inference.interaction`). Features that were found in trees only, and neither tell alone nor
+(`srs.engine.run.second_look`). Features that were found in trees only, and neither tell alone nor
 with one partner, are looked at within the levels of up to three other relevant features.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from srs.engine.context import RunContext
+from srs.engine.run.second_look import Levels, look_at_pairs
+from srs.evidence.pairs.kind import PAIRS
 from srs.inference.fdr import q_values
 from srs.inference.final import FinalDecision
-from srs.inference.interaction import (
-    Interaction,
-    count_levels,
-    cut_levels,
-    interaction_of_classes,
-    interaction_of_numbers,
-)
-from srs.results.documents.result import ConditionRow, PairKind, PairRow
-from srs.results.feature_table import names_of
+from srs.inference.interaction import Interaction
+from srs.results.documents.pairs import ConditionRow, PairKind, PairRow
+from srs.selection.effects.names import FeatureNames
+from srs.selection.effects.pair_cells import describe_cells
 
 SMALL = 0.05  # p-value of a condition that is told
 MOST_UNEXPLAINED = 50  # features whose conditions are looked for
@@ -56,55 +52,25 @@ class Condition:
     p_value: float
 
 
-class _Levels:
-    """Levels of features among the training samples, cut once."""
-
-    def __init__(self, context: RunContext, places: Iterable[int]) -> None:
-        self._context = context
-        self._places = np.unique(np.fromiter(places, np.int64))
-        self._codes = context.read_places(self._places)[context.train]
-        target = context.target
-        self.has_classes = not len(target.values)
-        values = target.classes if self.has_classes else target.values * target.unit
-        self.outcome = values[context.train]
-        strata = context.samples.strata
-        self.strata = None if strata is None else strata[context.train]
-        self.n_outcomes = target.n_classes if self.has_classes else 1
-
-    def of(self, place: int, n_levels: int) -> np.ndarray:
-        by_subset = self._context.splits_by_subset
-        categorical = by_subset is not None and bool(by_subset[place])
-        column = int(np.searchsorted(self._places, place))
-        return cut_levels(self._codes[:, column], n_levels, categorical)
-
-    def interaction(self, first: np.ndarray, second: np.ndarray) -> Interaction:
-        if self.has_classes:
-            return interaction_of_classes(first, second, self.outcome, self.strata)
-        return interaction_of_numbers(first, second, self.outcome)
-
-
-def look_again(context: RunContext, pairs: np.ndarray) -> list[FoundPair]:
+def look_again(context: RunContext, pairs: np.ndarray, by_pairs: np.ndarray) -> list[FoundPair]:
     """The pairs that interact, the surest first.
 
-    pairs: int64 (k, 2), places; what is told of them counts among all pairs of features
+    pairs     int64 (k, 2), places; what is told of them counts among all pairs of features
+    by_pairs  places of features that all pairs have found: their pair is told in any case
     """
     if not len(pairs):
         return []
     ids = context.store.feature_ids[pairs]
     pairs = np.take_along_axis(pairs, np.argsort(ids, axis=1), axis=1)  # as in the source
-    levels = _Levels(context, pairs.ravel().tolist())
-    n_levels = count_levels(len(context.train), max(2, levels.n_outcomes))
-    found = [
-        levels.interaction(levels.of(int(a), n_levels), levels.of(int(b), n_levels))
-        for a, b in pairs
-    ]
+    found = list(look_at_pairs(context, pairs))
     n_features = context.shape.n_features
     p_values = np.array([one.p_value for one in found])
     rates = q_values(p_values, n_features * (n_features - 1) // 2)
+    kept = (rates <= context.settings.fdr) | np.isin(pairs, by_pairs).any(axis=1)
     rows = [
         FoundPair((int(a), int(b)), one, float(rate), _kind(one))
-        for (a, b), one, rate in zip(pairs, found, rates, strict=True)
-        if rate <= context.settings.fdr
+        for (a, b), one, rate, is_kept in zip(pairs, found, rates, kept, strict=True)
+        if is_kept
     ]
     return sorted(rows, key=lambda row: (row.interaction.p_value, row.places))
 
@@ -130,7 +96,7 @@ def find_conditions(
     others += places.tolist()[: MOST_OTHERS - len(others)]
     if not len(places) or not others:
         return []
-    levels = _Levels(context, [*places.tolist(), *others])
+    levels = Levels(context, [*places.tolist(), *others])
     halves = {place: levels.of(place, 2) for place in {*places.tolist(), *others}}
     found = []
     for place in places.tolist():
@@ -149,7 +115,7 @@ def find_conditions(
 
 
 def _conditioned(
-    levels: _Levels, halves: dict[int, np.ndarray], place: int, tried: list[tuple[int, ...]]
+    levels: Levels, halves: dict[int, np.ndarray], place: int, tried: list[tuple[int, ...]]
 ) -> list[Condition]:
     """What a feature tells of the target within the halves of others, for each set of others."""
     found = []
@@ -168,9 +134,12 @@ def with_whom(
     relevant = found.relevant
     ordered = relevant[np.argsort(-found.numbers["importance"][relevant], kind="stable")]
     conditions = find_conditions(context, found.unexplained, ordered)
-    name = _Names(context)
+    name = FeatureNames(context)
     pairs: list[PairRow] = []
-    for one in look_again(context, found.pairs):
+    by_pairs = relevant[found.found_by(PAIRS.name)[relevant]]
+    looked = look_again(context, found.pairs, by_pairs)
+    cells = describe_cells(context, [one.places for one in looked])
+    for at, one in enumerate(looked):
         low, high = one.interaction.effects or (None, None)
         means = one.interaction.means or (None, None, None, None)
         first, second = one.places
@@ -192,6 +161,8 @@ def with_whom(
                 "mean_high_high": means[3],
             }
         )
+        if at < len(cells):
+            pairs[-1]["cells"] = cells[at]
     return pairs, [
         {
             "feature_id": name.id_of(one.place),
@@ -202,20 +173,3 @@ def with_whom(
         }
         for one in conditions
     ]
-
-
-class _Names:
-    """Names and ids of features by place."""
-
-    def __init__(self, context: RunContext) -> None:
-        self._store = context.store
-        self._packed = context.store.packed_names() if context.store.has_names else None
-
-    def id_of(self, place: int) -> int:
-        row = int(self._store.feature_ids[place])
-        return row if self._store.selection is None else int(self._store.source_ids[row])
-
-    def of(self, place: int) -> str:
-        row = int(self._store.feature_ids[place])
-        found: str = names_of(self._packed, np.array([self.id_of(place)]), row)[0].as_py()
-        return found

@@ -10,6 +10,8 @@
     ├── kind       uint8 (n_features,)            by feature id: numeric, ordinal, categorical
     ├── n_levels   uint8 (n_features,)            by feature id: distinct codes, missing aside
     ├── top_share  uint8 (n_features,)            by feature id: most frequent level, in 255ths
+    ├── dosages    uint8 (n_features,)            by feature id: which of 0, 1, 2 occur, a bit
+    │                                             each; 0 where values are none; absent: of none
     ├── names/     data, offsets                  by feature id; absent: "f0", "f1", ...
     ├── samples/   data, offsets                  sample ids; absent: 0, 1, ...
     ├── labels/    data, offsets, feature_id      levels of categorical features, JSON each

@@ -139,6 +139,12 @@ class FeatureStore:
         return np.asarray(self._group["top_share"][:]) / np.float32(255)
 
     @property
+    def dosages(self) -> np.ndarray | None:
+        """uint8 by feature id: which dosages the codes stand for, bit 0 for 0 and so on; 0 where
+        values are no dosages. None: of no feature."""
+        return np.asarray(self._group["dosages"][:]) if "dosages" in self._group else None
+
+    @property
     def has_names(self) -> bool:
         return "names" in self._group
 

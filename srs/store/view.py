@@ -131,6 +131,11 @@ class StoreView(FeatureStore):
         """Of the whole store: codes are those of the store, whichever samples are chosen."""
         return np.asarray(self.base.n_levels[self._features])
 
+    @property
+    def dosages(self) -> np.ndarray | None:
+        found = self.base.dosages
+        return None if found is None else np.asarray(found[self._features])
+
     @cached_property
     def top_shares(self) -> np.ndarray:
         if len(self.samples) == self.base.n_samples:

@@ -221,11 +221,12 @@ class StoreWriter:
         source: Mapping[str, Any],
         notices: Sequence[str],
         srs_version: str,
+        dosages: np.ndarray | None = None,
         values: Iterator[tuple[np.ndarray, np.ndarray]] | None = None,
     ) -> Any:
         """Write everything, the manifest last, and move the store to its destination.
 
-        kinds, n_levels are by feature id; values, if kept, come as (ids, (k, n_samples)).
+        kinds, n_levels, dosages are by feature id; values, if kept, come as (ids, (k, n_samples)).
         """
         width = layout.chunk_features(self.n_samples, self.n_features)
         found = self._beside.submit(self._write_found, kinds, n_levels, labels)
@@ -233,6 +234,8 @@ class StoreWriter:
         before, after = self._described.result()
         fingerprint = self._digest(kinds[feature_id], (*before, *found.result(), *after))
         write_array(self._group, "feature_id", feature_id)
+        if dosages is not None and dosages.any():
+            write_array(self._group, "dosages", dosages)
         if values is not None:
             self._write_values(values)
         manifest = Manifest(

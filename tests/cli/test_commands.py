@@ -33,15 +33,16 @@ def test_npy_to_report(tmp_path: Path) -> None:
         *["ingest", "X.npy", "wide.zarr", "--target", "y.npy", "--memory", "1GB"], cwd=tmp_path
     )
     assert written.stdout.startswith("wide.zarr: 300 features x 200 samples")
-    assert "2 classes (0: " in run_srs("info", "wide.zarr", cwd=tmp_path).stdout
-    select = ("select", "wide.zarr", "--memory", "1GB", "--max-trees", 400, "--fdr", 0.01)
-    done = run_srs(*select, "--threads", 2, cwd=tmp_path)
+    assert "2 classes (0: " in invoke("info", tmp_path / "wide.zarr")
+    settings = ("--memory", "1GB", "--max-trees", 400, "--fdr", 0.01)
+    done = run_srs("select", "wide.zarr", *settings, "--threads", 2, cwd=tmp_path)
     assert done.stdout.startswith("2 of 300 features are relevant")
     assert "Files in wide-run" in done.stdout
     assert done.stderr.splitlines()[-1].startswith("select: round ")
     names = {"features.parquet", "pairs.parquet", "report.html", "result.json"}
     assert {p.name for p in (tmp_path / "wide-run").iterdir()} == names
-    run_srs(*select, "--threads", 1, "--out", "one", cwd=tmp_path)
+    one = ("select", tmp_path / "wide.zarr", *settings, "--threads", 1)
+    invoke(*one, "--out", tmp_path / "one")
     assert outcome(tmp_path / "wide-run") == outcome(tmp_path / "one")
     page = tmp_path / "wide-run" / "report.html"
     page.unlink()
@@ -97,7 +98,7 @@ def test_csv_with_names_and_json(tmp_path: Path) -> None:
 
 
 def test_options_reach_the_settings(store: Path, tmp_path: Path) -> None:
-    run_srs(
+    invoke(
         *[
             "select",
             store,

@@ -46,6 +46,23 @@ def test_variants_become_the_same_store_as_the_array(tmp_path):
     assert places["position"].values[7] == 700
 
 
+def test_alleles_and_dosages_are_kept(tmp_path):
+    """Codes are numbered without gaps: which dosages they stand for is kept beside them."""
+    first, second = ["A", "C", "G", "T"] * 10, ["G", "T", "AT", "A"] * 10
+    path, dosage = write(tmp_path, allele_1=first, allele_2=second)
+    dosage[:, 3], dosage[:, 4] = np.arange(N) % 2 + 1, np.arange(N) % 2 * 2
+    to_bed(path, dosage, properties={"allele_1": first, "allele_2": second})
+    store = ingest(path, tmp_path / "s.zarr", target=np.arange(N) % 2)
+    told = store.annotations()
+    for name, alleles in (("effect_allele", first), ("other_allele", second)):
+        assert [told[name].labels[i] for i in told[name].values] == alleles
+    occur = [sum(1 << d for d in range(3) if (dosage[:, j] == d).any()) for j in range(P)]
+    assert store.dosages.tolist() == occur
+    assert occur[3:5] == [6, 5]
+    assert store.view(features=[3, 4]).dosages.tolist() == [6, 5]
+    assert ingest(dosage[:, :5], target=np.arange(N) % 2).dosages is None
+
+
 @pytest.mark.parametrize("n_samples", [1, 2, 3, 4, 5, 8, 1003])
 def test_dosages_are_those_of_bed_reader(n_samples, tmp_path):
     rng = np.random.default_rng(n_samples)

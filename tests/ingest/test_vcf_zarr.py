@@ -63,7 +63,7 @@ def read_vcf(path):
         [np.nan if "." in call else sum(allele != "0" for allele in call) for call in line]
         for line in calls
     ]
-    return lines[0][9:], [tuple(line[:3]) for line in lines[1:]], np.array(dosages)
+    return lines[0][9:], [tuple(line[:5]) for line in lines[1:]], np.array(dosages)
 
 
 def test_a_file_of_bio2zarr(tmp_path):
@@ -74,12 +74,15 @@ def test_a_file_of_bio2zarr(tmp_path):
     samples, variants, dosages = read_vcf(FILES / "calls.vcf")
     store = ingest(tmp_path / "calls.vcz", tmp_path / "s.zarr", target=np.arange(9) % 2)
     assert store.sample_ids == samples
-    names = [f"{contig}:{at}" if name == "." else name for contig, at, name in variants]
+    names = [f"{contig}:{at}" if name == "." else name for contig, at, name, *_ in variants]
     assert store.feature_names == names
     places = store.annotations()
     contigs = [places["contig"].labels[i] for i in places["contig"].values]
-    assert contigs == [contig for contig, _, _ in variants]
-    assert places["position"].values.tolist() == [int(at) for _, at, _ in variants]
+    assert contigs == [contig for contig, *_ in variants]
+    assert places["position"].values.tolist() == [int(at) for _, at, *_ in variants]
+    for name, column in (("other_allele", 3), ("effect_allele", 4)):
+        alleles = [places[name].labels[i] for i in places[name].values]
+        assert alleles == [one[column] for one in variants]
     assert np.isnan(dosages).any()
     np.testing.assert_array_equal(read_values(store, np.arange(len(names))).T, dosages)
 

@@ -52,8 +52,22 @@ def test_pairs_are_listed_drawn_and_escaped(found: Result) -> None:
     assert "7 pairs, the most certain first" in page.text
     assert "opposite effects at the two ends of the partner 1e-14 1e-09 +0.6 −0.5" in page.text
     assert "only in combination, without a direction 1e-14 1e-09 – –" in page.text
-    assert len([svg for svg in page.all("svg") if svg.get("class") == "small"]) == 4
+    without = Page(render_html(changed(found, pairs=[]), found.all_features))
+    n_small = [len([s for s in p.all("svg") if s.get("class") == "small"]) for p in (page, without)]
+    assert n_small[0] == n_small[1] + 4
     assert len(page.all("script")) == 1
+    cells = {
+        "levels": ["0", HOSTILE],
+        "partner_levels": ["lower half", "upper half"],
+        "group": HOSTILE,
+        "counts": [[10, 0], [7, 1234]],
+        "values": [[0.1, None], [0.5, 0.9]],
+        "low": [[0.05, None], [0.2, 0.8]],
+        "high": [[0.2, None], [0.8, 0.95]],
+    }
+    drawn = Page(render_html(changed(found, pairs=[pair(cells=cells)]), found.all_features))
+    assert "n = 1,234" in drawn.text
+    assert len(drawn.all("script")) == 1
     shown = render_terminal(document, "run1")
     assert "7 pairs of features matter together:\n  f3 with <script>" in shown
     assert "opposite effects at the two ends of the partner (q 1e-09)" in shown

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 import srs
 from srs.cli.app import app
 from srs.errors import InputError
-from srs.results.documents.result import PairRow
-from srs.results.pair_table import SCHEMA
+from srs.results.documents.pairs import PairRow
+from srs.results.pair_table import SCHEMA, pair_table
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,8 @@ def test_the_table_has_the_keys_of_the_document() -> None:
 
 def test_a_saved_run_has_its_pairs(run: Path) -> None:
     result = srs.load_result(run)
-    assert pq.read_table(run / "pairs.parquet").to_pandas().equals(result.pairs)
+    rows = result.document["outcome"]["pairs"]
+    assert pq.read_table(run / "pairs.parquet").equals(pair_table(rows))
     row = result.document["outcome"]["pairs"][0]
     assert (row["name"], row["partner"]) == ("f3", "=1+1")
     assert row["mean_high_low"] - row["mean_low_low"] == pytest.approx(row["low"])
@@ -55,19 +56,20 @@ def test_a_run_without_a_look_at_pairs_leaves_no_table(run: Path, tmp_path: Path
     assert not (tmp_path / "pairs.parquet").exists()
     assert unseen.pairs is None
     with pytest.raises(InputError, match="did not look at pairs"):
-        srs.export(unseen, "csv", tmp_path / "pairs.csv", pairs=True)
+        srs.export(unseen, "csv", tmp_path / "pairs.csv", table="pairs")
 
 
 def test_pairs_are_exported(run: Path, tmp_path: Path) -> None:
     """No store is needed: that of this run was in memory."""
-    done = CliRunner().invoke(app, ["export", str(run), "--to", "csv", "--pairs"])
+    done = CliRunner().invoke(app, ["results", str(run), "--to", "csv", "--table", "pairs"])
     assert done.exit_code == 0, done.output
     with (run / "pairs.csv").open() as file:
         rows: list[dict[str, Any]] = list(csv.DictReader(file))
     assert [(row["name"], row["partner"]) for row in rows] == [("f3", "'=1+1")]
-    written = srs.export(run, "parquet", tmp_path / "p.parquet", pairs=True)
-    assert pq.read_table(written).to_pandas().equals(srs.load_result(run).pairs)
-    with pytest.raises(InputError, match="csv or parquet only"):
-        srs.export(run, "h5ad", pairs=True)
+    written = srs.export(run, "parquet", tmp_path / "p.parquet", table="pairs")
+    listed = srs.load_result(run).document["outcome"]["pairs"]
+    assert pq.read_table(written).equals(pair_table(listed))
+    with pytest.raises(InputError, match="not written as 'h5ad'"):
+        srs.export(run, "h5ad", table="pairs")
     with pytest.raises(InputError, match="exists already"):
-        srs.export(run, "csv", pairs=True)
+        srs.export(run, "csv", table="pairs")

@@ -29,17 +29,17 @@ def in_sets(seed, n_sets=60, n=300, effect=0.11):
 
 @pytest.mark.slow
 def test_many_weak_members_make_a_relevant_set(global_random_seed):
-    """Guards the test of sets: features alone miss most of what their sets show."""
-    n_found, n_false, n_by_features = 0, 0, 0
+    """Guards the test of sets: features alone miss most members of the sets that are found."""
+    n_found, n_false, n_members = 0, 0, 0
     for seed in range(3 * global_random_seed, 3 * global_random_seed + 3):
-        store, sets = in_sets(seed)
+        store, sets = in_sets(seed, effect=0.085)
         result = srs.select(store, seed=seed, max_trees=60, feature_sets=sets)
         relevant = np.flatnonzero(result.sets["verdict"] == "RELEVANT")
         n_found += (relevant < 4).sum()
         n_false += (relevant >= 4).sum()
-        n_by_features += len({i // M for i in result.relevant_ids.tolist() if i < 4 * M})
-    assert n_found >= 6
-    assert n_found >= n_by_features
+        n_members += np.isin(result.relevant_ids // M, relevant[relevant < 4]).sum()
+    assert n_found >= 3
+    assert n_members < n_found * M / 2
     assert n_false <= 2
 
 
@@ -49,15 +49,15 @@ def test_members_that_matter_only_together(global_random_seed):
     n_found, n_by_features = 0, 0
     for seed in range(3 * global_random_seed, 3 * global_random_seed + 3):
         rng = np.random.default_rng((seed, 7))
-        X = rng.normal(size=(500, 1000))
+        X = rng.normal(size=(500, 600))
         y = (X[:, 0] > 0) ^ (X[:, 1] > 0) ^ (rng.random(500) < 0.05)
-        sets = {f"set {i}": range(5 * i, 5 * i + 5) for i in range(200)}
+        sets = {f"set {i}": range(5 * i, 5 * i + 5) for i in range(120)}
         store = srs.ingest(X, target=y.astype(int))
         result = srs.select(store, seed=seed, max_trees=30, feature_sets=sets, pairs="off")
         n_found += result.sets["verdict"][0] == "RELEVANT"
         n_by_features += len(result.relevant_ids) > 0
     assert n_found >= 2
-    assert n_by_features <= n_found
+    assert n_by_features < n_found
 
 
 @pytest.mark.slow

@@ -30,6 +30,26 @@ def test_a_pair_that_matters_only_together_is_found_and_named(global_random_seed
     assert rows[3]["found_by"] == rows[8]["found_by"] == "pairs"
 
 
+def test_cells_of_a_pair(tmp_path):
+    """Shares and counts by dosage of both, as a table of the values has them."""
+    rng = np.random.default_rng(3)
+    X = rng.binomial(2, 0.5, size=(500, 30)).astype(float)
+    X[rng.random(X.shape) < 0.02] = np.nan
+    odd = np.nan_to_num(X[:, 3]) % 2 != np.nan_to_num(X[:, 8]) % 2
+    y = np.where(odd ^ (rng.random(500) < 0.1), "case", "control")
+    result = srs.select(srs.ingest(X, tmp_path / "s.zarr", target=y), seed=0, max_trees=64)
+    cells = result.pairs.set_index(["name", "partner"]).cells["f3", "f8"]
+    assert list(cells["levels"]) == list(cells["partner_levels"]) == ["0", "1", "2"]
+    assert cells["group"] == "case"
+    for a in range(3):
+        for b in range(3):
+            inside = (X[:, 3] == a) & (X[:, 8] == b)
+            assert cells["counts"][a][b] == inside.sum()
+            share = (y[inside] == "case").mean()
+            assert cells["values"][a][b] == pytest.approx(share)
+            assert cells["low"][a][b] < share < cells["high"][a][b]
+
+
 def test_two_effects_are_no_pair(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     X = rng.normal(size=(800, 500))
@@ -75,9 +95,9 @@ def test_weights_and_subjects_leave_the_univariate_test_out():
 
 
 def test_an_asked_number_of_features():
-    X, y = xor_pair(300, 200, 0)
+    X, y = xor_pair(300, 60, 0)
     result = srs.select(make_store(X, y), seed=0, n_features=7, max_trees=32)
     assert len(result.relevant_ids) == 7
     assert {3, 8} <= set(result.relevant_ids.tolist())
-    everything = srs.select(make_store(X, y), seed=0, n_features=1_000, max_trees=32)
-    assert len(everything.relevant_ids) == 200
+    everything = srs.select(make_store(X[:, :12], y), seed=0, n_features=1_000, max_trees=32)
+    assert len(everything.relevant_ids) == 12

@@ -46,7 +46,8 @@ export function pairsPart(job, { data, outcome }) {
   return panel(
     h("p", {}, `${all} What one feature means for the target depends on the other in ` +
       `${count(outcome.pairs.length, "pair")}.`),
-    h("div", { class: "small-plots" }, drawn.map((row) => plot(row, what, data.labels.length > 0))),
+    h("div", { class: "small-plots" }, drawn.map((row) => plot(row, what, data.labels.length > 0)),
+      outcome.pairs.filter((row) => row.cells).slice(0, MOST_PLOTS).map((row) => cellPlot(row, data))),
     table.node,
     h("p", { class: "quiet small" }, "At the ends: difference that the upper half of the feature makes to the ",
       name(what), ", in the lower and in the upper half of the partner."),
@@ -102,6 +103,34 @@ function plot(row, what, isShare) {
         svg("text", { x: sides[1] + 9, y: labels[at] + 4 }, `${half} half of`),
         svg("text", { x: sides[1] + 9, y: labels[at] + 18 }, shorten(row.partner, 15)),
       ]))));
+}
+
+// The target by levels of both features: darker is more; below it the number of samples.
+function cellPlot(row, data) {
+  const { levels, partner_levels: others, values, counts, group } = row.cells;
+  const known = values.flat().filter((v) => v !== null);
+  if (!known.length) return null;
+  const low = Math.min(...known), spread = Math.max(...known) - low || 1;
+  const left = 104, top = 58, tall = 46, width = (W - left - 8) / others.length;
+  const what = group === null ? `mean of ${data.target}` : `share of ${group}`;
+  const cell = (a, b) => {
+    const value = values[a][b], shade = value === null ? 0 : 0.08 + (0.8 * (value - low)) / spread;
+    const x = left + b * width, y = top + a * tall, ink = shade > 0.6 ? "cell dark" : "cell";
+    return [svg("rect", { class: "heat", x, y, width: width - 2, height: tall - 2, "fill-opacity": shade }),
+      svg("text", { class: ink, x: x + width / 2, y: y + 20, "text-anchor": "middle" }, number(value)),
+      svg("text", { class: ink, x: x + width / 2, y: y + 36, "text-anchor": "middle" }, `n = ${number(counts[a][b])}`)];
+  };
+  const said = `${what} by levels of ${row.name} and ${row.partner}`;
+  return h("figure", {}, h("figcaption", {}, name(row.name), " with ", name(row.partner)),
+    h("div", { class: "plot" }, svg("svg",
+      { viewBox: `0 0 ${W} ${top + tall * levels.length + 8}`, role: "img", "aria-label": said },
+      svg("text", { x: 2, y: 12 }, shorten(what, 40)),
+      svg("text", { class: "name", x: (left + W - 8) / 2, y: 33, "text-anchor": "middle" }, shorten(row.partner, 28)),
+      svg("text", { class: "name", x: left - 8, y: top - 4, "text-anchor": "end" }, shorten(row.name, 14)),
+      others.map((text, b) => svg("text", { x: left + (b + 0.5) * width, y: top - 6, "text-anchor": "middle" },
+        shorten(text, Math.floor(width / 6.6)))),
+      levels.map((text, a) => [svg("text", { x: left - 8, y: top + a * tall + 27, "text-anchor": "end" }, shorten(text, 14)),
+        others.map((_, b) => cell(a, b))]))));
 }
 
 // Heights of two labels that do not cover each other.

@@ -3,6 +3,7 @@
 import { get, query } from "./api.js";
 import { bars, evidenceFigure, figure, foundCurve } from "./charts.js";
 import { card, h, loading, name, problem } from "./dom.js";
+import { effectsPart, scanPart } from "./effects.js";
 import { cautionsPart, directionMeaning, groundsPart } from "./grounds.js";
 import { conditionsPart, pairsPart } from "./pairs.js";
 import { ANALYSIS_COLUMNS, FEATURE_COLUMNS, PagedTable, tableLinks } from "./table.js";
@@ -44,7 +45,7 @@ async function drawSelection(job, plots, places) {
     const put = (place, ...parts) => place.replaceChildren(...parts.filter(Boolean));
     put(places.top, cautionsPart(result));
     put(places.features, outcome.relevant.some((row) => row.direction) && directionMeaning(result));
-    put(places.together, pairsPart(job, result), conditionsPart(result));
+    put(places.together, effectsPart(job, result), pairsPart(job, result), conditionsPart(result), scanPart(result));
     put(places.grounds, groundsPart(result));
     const best = [...outcome.relevant].sort((a, b) => b.importance - a.importance).slice(0, TOP)
       .map((f) => ({ name: f.name, value: f.importance }));

@@ -124,7 +124,7 @@ export class PagedTable {
     this.body.replaceChildren(...found.items.map((row) => h("tr", {}, this.columns.map(
       ([key, , show, isNumber], at) => h(at ? "td" : "th", {
         scope: at ? null : "row", class: isNumber ? "num" : null,
-      }, show(row[key])),
+      }, show(row[key], row)),
     ))));
     const first = this.page * ROWS;
     const text = found.n_total

@@ -36,7 +36,32 @@ FeatureSort = Literal[
     "-found_by",
     "direction",
     "-direction",
+    "beta",
+    "-beta",
+    "standard_error",
+    "-standard_error",
+    "univariate_p",
+    "-univariate_p",
+    "frequency",
+    "-frequency",
 ]
+EffectSort = Literal[
+    "name",
+    "-name",
+    "group",
+    "-group",
+    "estimate",
+    "-estimate",
+    "beta",
+    "-beta",
+    "p_value",
+    "-p_value",
+    "auc",
+    "-auc",
+    "frequency",
+    "-frequency",
+]
+ProfileSort = Literal["name", "-name", "level", "-level", "n", "-n", "value", "-value"]
 PairSort = Literal[
     "name",
     "-name",
@@ -98,9 +123,18 @@ class FeatureRow(Response):
     )
     direction: float | None = Field(
         None,
-        description="-1 to 1: how the target (the second of two classes) goes with the feature by "
-        "itself; 0: no direction",
+        description="-1 to 1: how the target (of two classes `scan.group`) goes with the feature "
+        "by itself; 0: no direction",
     )
+    beta: float | None = Field(
+        None,
+        description="slope or log odds ratio of the feature alone, per allele or standard "
+        "deviation of its ranks; absent with more than two classes",
+    )
+    standard_error: float | None = None
+    univariate_p: float | None = Field(None, description="score test of the feature alone")
+    frequency: float | None = Field(None, description="of the counted allele")
+    n_known: int | None = Field(None, description="training samples that have a value")
 
 
 class FeaturePage(Response):
@@ -109,6 +143,68 @@ class FeaturePage(Response):
     n_total: int = Field(description="number of features that match, on all pages")
     items: list[FeatureRow]
     next_cursor: str | None = Field(description="give it as `cursor` for the next page")
+
+
+class EffectRow(Response):
+    """How large the effect of a relevant feature is; of many classes, one row per class. Intervals
+    have 95 % confidence."""
+
+    model_config = ConfigDict(extra="allow")
+
+    feature_id: int
+    name: str
+    group: str | None = Field(description="the class, against all others; null: a number")
+    measure: str = Field(description="e.g. odds ratio or slope")
+    per: str | None = Field(description="allele, level or standard deviation")
+    estimate: float | None
+    low: float | None
+    high: float | None
+    beta: float | None = Field(description="logarithm of a ratio, else the estimate")
+    standard_error: float | None
+    p_value: float | None = Field(description="of the estimate, not of the list")
+    n: int
+
+
+class EffectPage(Response):
+    """Some effects."""
+
+    n_total: int
+    items: list[EffectRow]
+    next_cursor: str | None = Field(description="give it as `cursor` for the next page")
+
+
+class ProfileRow(Response):
+    """The target at one level of a relevant feature."""
+
+    feature_id: int
+    name: str
+    level: str = Field(description="the level, or the span of values")
+    n: int = Field(description="samples there")
+    group: str | None = Field(description="the class whose share is told; null: a mean")
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class ProfilePage(Response):
+    """Some profiles."""
+
+    n_total: int
+    items: list[ProfileRow]
+    next_cursor: str | None = Field(description="give it as `cursor` for the next page")
+
+
+class PairCells(Response):
+    """The target by up to three levels of two features: counts, shares or means, and intervals of
+    95 % confidence, by level of the feature and then of the partner."""
+
+    levels: list[str]
+    partner_levels: list[str]
+    group: str | None = Field(description="the class whose share is told; null: a mean")
+    counts: list[list[int]]
+    values: list[list[float | None]]
+    low: list[list[float | None]]
+    high: list[list[float | None]]
 
 
 class PairRow(Response):
@@ -132,6 +228,7 @@ class PairRow(Response):
     mean_high_low: float | None = Field(description="upper half of the feature, lower of partner")
     mean_low_high: float | None = Field(description="lower half of the feature, upper of partner")
     mean_high_high: float | None = Field(description="mean target in the upper half of both")
+    cells: PairCells | None = Field(None, description="the target by levels of both, if told")
 
 
 class PairPage(Response):

@@ -51,6 +51,10 @@ class SelectSettings(Request):
                         "subjects": NOTHING,
                         "class_weight": NOTHING,
                         "feature_sets": NOTHING,
+                        "n_features": NOTHING,
+                        "pairs": {"enum": ["auto", "off"]},
+                        "guarantee": {"const": "fdr"},
+                        "rule": {"const": "tail"},
                     }
                 },
             ]

@@ -33,27 +33,18 @@ def export(
             "they are added to a copy.",
         ),
     ] = None,
-    pairs: Annotated[
-        bool,
-        typer.Option(
-            "--pairs",
-            help="Write the pairs of features that matter together instead (csv, parquet). "
-            "Default file: RUN/pairs.*",
-        ),
-    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
 ) -> None:
-    """Write the relevant features of a run with their original values, or pairs of features.
+    """Write the relevant features of a run with their original values. Results: srs results.
 
     \b
     Examples:
       srs export run1 --to csv
       srs export run1 --to bed --out hits.bed
       srs export run1 --to h5ad --into cells.h5ad
-      srs export run1 --to csv --pairs
     """
     with reported(as_json), notices_shown(as_json):
         from srs.results.export import export as write
 
-        written = write(run, to, out, store=store, into=into, pairs=pairs)
+        written = write(run, to, out, store=store, into=into)
         typer.echo(json.dumps({"out": str(written)}) if as_json else f"Written: {written}")

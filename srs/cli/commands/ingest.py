@@ -12,29 +12,34 @@ import typer
 from srs.cli import progress, source_options
 from srs.cli.failures import reported
 
+Source = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SOURCE", help="Data: a file or folder in one of the formats listed below."
+    ),
+]
+Store = Annotated[
+    Path,
+    typer.Argument(metavar="STORE", help="Folder of the new feature store, e.g. wide.zarr."),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        help="File with the target's values, or a column of --table or of SOURCE: obs:NAME of "
+        "AnnData, phenotype of PLINK, label of libsvm. Default: none."
+    ),
+]
+Memory = Annotated[str, typer.Option(help="Memory that the process may hold, e.g. 512MB or 2GB.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a feature store at STORE.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout, and no progress.")]
+
 
 def ingest(
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SOURCE", help="Data: a file or folder in one of the formats listed below."
-        ),
-    ],
-    store: Annotated[
-        Path,
-        typer.Argument(metavar="STORE", help="Folder of the new feature store, e.g. wide.zarr."),
-    ],
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help="File with the target's values, or a column of --table or of SOURCE: obs:NAME of "
-            "AnnData, phenotype of PLINK, label of libsvm. Default: none."
-        ),
-    ] = None,
+    source: Source,
+    store: Store,
+    target: Target = None,
     sample_column: source_options.SampleColumn = None,
-    memory: Annotated[
-        str, typer.Option(help="Memory that the process may hold, e.g. 512MB or 2GB.")
-    ] = "1GB",
+    memory: Memory = "1GB",
     orientation: source_options.Orientation = "samples",
     categorical: source_options.Categorical = None,
     target_kind: source_options.TargetKind = None,
@@ -45,12 +50,8 @@ def ingest(
     dataset: source_options.Array = None,
     mask: source_options.Mask = None,
     id_column: source_options.IdColumn = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a feature store at STORE.")
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print only JSON on stdout, and no progress.")
-    ] = False,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write a feature store from data that may be larger than memory.
 

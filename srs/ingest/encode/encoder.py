@@ -29,16 +29,19 @@ class Encoded:
 
     kinds     uint8: NUMERIC, ORDINAL or CATEGORICAL
     n_levels  uint8: distinct codes, missing aside
+    dosages   uint8: which dosages occur, see `srs.ingest.encode.codes.Coded`
     labels    feature id -> labels of its codes
     """
 
     kinds: np.ndarray
     n_levels: np.ndarray
+    dosages: np.ndarray
     labels: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, n_features: int) -> Encoded:
-        return cls(np.zeros(n_features, np.uint8), np.zeros(n_features, np.uint8))
+        kinds, n_levels, dosages = np.zeros((3, n_features), np.uint8)
+        return cls(kinds, n_levels, dosages)
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class Encoder:
         here = slice(block.first, block.first + n_features)
         into.kinds[here] = block.kinds
         into.labels.update(block.labels)
-        n_levels = into.n_levels[here]
+        n_levels, dosages = into.n_levels[here], into.dosages[here]
         step = max(1, PIECE_BYTES // (n_samples * block.values.itemsize))
 
         def encode_piece(start: int) -> Piece:
@@ -81,7 +84,7 @@ class Encoder:
                 counting = find_counting(values)
                 counting = counting[kinds[counting] == NUMERIC]
                 del values
-            n_levels[piece] = coded.n_levels
+            n_levels[piece], dosages[piece] = coded.n_levels, coded.dosages
             first = block.first + start
             tally.count(first, coded, block.labels, counting)
             named = None if names is None else names[first : first + len(coded.codes)]
@@ -107,7 +110,7 @@ def _encode_sparse(values: Values, piece: slice, kinds: np.ndarray, coded: Coded
 
 def _encode_piece(values: np.ndarray, kinds: np.ndarray, coded: Coded) -> None:
     if values.dtype == np.int8:
-        encode_dosages(feature_major(values), coded.codes, coded.n_levels)
+        encode_dosages(feature_major(values), coded.codes, coded.n_levels, coded.dosages)
         return
     if (kinds == NUMERIC).all():
         encode_into(values, coded)

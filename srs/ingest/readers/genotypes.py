@@ -10,6 +10,9 @@ import numpy as np
 from srs.ingest.block import ColumnBlock, float_values, numeric_block, small_block
 from srs.store.layout import Annotation
 
+# Annotations of variants, as summary statistics call them.
+EFFECT_ALLELE, OTHER_ALLELE = "effect_allele", "other_allele"
+
 
 class GenotypeSource:
     """A Source whose features are variants.
@@ -58,14 +61,30 @@ class GenotypeSource:
         """Files are open only while they are read."""
 
 
-def describe_places(contigs: Sequence[str], positions: np.ndarray) -> dict[str, Annotation]:
-    """Where variants are on the genome."""
-    labels = sorted(set(contigs))
-    number = {label: i for i, label in enumerate(labels)}
-    return {
-        "contig": Annotation(np.array([number[c] for c in contigs], np.int32), tuple(labels)),
+def describe_places(
+    contigs: Sequence[str],
+    positions: np.ndarray,
+    counted: Sequence[str] | None = None,
+    others: Sequence[str] | None = None,
+) -> dict[str, Annotation]:
+    """Where variants are on the genome, and their alleles where these are known.
+
+    counted  the allele that dosages count
+    others   the other one
+    """
+    found = {
+        "contig": _annotate(contigs),
         "position": Annotation(np.asarray(positions).astype(np.int64)),
     }
+    if counted is not None and others is not None:
+        found |= {EFFECT_ALLELE: _annotate(counted), OTHER_ALLELE: _annotate(others)}
+    return found
+
+
+def _annotate(texts: Sequence[str]) -> Annotation:
+    labels = sorted(set(texts))
+    number = {label: i for i, label in enumerate(labels)}
+    return Annotation(np.array([number[text] for text in texts], np.int32), tuple(labels))
 
 
 def name_variants(ids: Sequence[str], contigs: Sequence[str], positions: np.ndarray) -> list[str]:

@@ -19,7 +19,7 @@ INDENT = 28  # of the points from the sides of the frame
 
 
 def interaction_plot(row: Mapping[str, Any], what: str, *, share: bool) -> str:
-    """A pair of a document, see `srs.results.documents.result.PairRow`.
+    """A pair of a document, see `srs.results.documents.pairs.PairRow`.
 
     what   what the means are of
     share  whether they are shares, from 0 to 1
@@ -75,6 +75,72 @@ def interaction_plot(row: Mapping[str, Any], what: str, *, share: bool) -> str:
     )
 
 
+def cell_plot(row: Mapping[str, Any], what: str) -> str:
+    """The target by levels of both features: darker is more; below it the number of samples."""
+    cells = row["cells"]
+    values = [one for line in cells["values"] for one in line if one is not None]
+    if not values:
+        return ""
+    low, high = min(values), max(values)
+    columns, rows = len(cells["partner_levels"]), len(cells["levels"])
+    left, top = 104, 58
+    width, tall = (WIDTH - left - 8) / columns, 46
+    feature, partner = (clean_name(row[key]) for key in ("name", "partner"))
+    marks = [
+        f'<text class="tick" x="4" y="13">{prose(shorten(what, 40))}</text>',
+        f'<text x="{(left + WIDTH - 8) / 2:.0f}" y="33" text-anchor="middle">'
+        f"{text(shorten(partner, 28))}</text>",
+        f'<text x="{left - 8}" y="{top - 4}" text-anchor="end">{text(shorten(feature, 14))}</text>',
+    ]
+    for b, name in enumerate(cells["partner_levels"]):
+        marks.append(
+            f'<text class="tick" x="{left + (b + 0.5) * width:.1f}" y="{top - 6}" '
+            f'text-anchor="middle">{text(shorten(clean_name(name), int(width / 6.6)))}</text>'
+        )
+    for a, name in enumerate(cells["levels"]):
+        y = top + a * tall
+        marks.append(
+            f'<text class="tick" x="{left - 8}" y="{y + tall / 2 + 4:.0f}" text-anchor="end">'
+            f"{text(shorten(clean_name(name), 14))}</text>"
+        )
+        for b in range(columns):
+            marks.append(_cell(cells, a, b, (left + b * width, y, width, tall), (low, high)))
+    said = f"{what} by levels of {feature} and {partner}"
+    height = top + rows * tall + 8
+    return (
+        f'<svg class="small" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{prose(said)}">'
+        f"<title>{prose(said)}</title>{''.join(marks)}</svg>"
+    )
+
+
+def _cell(
+    cells: Mapping[str, Any],
+    a: int,
+    b: int,
+    box: tuple[float, float, float, float],
+    span: tuple[float, float],
+) -> str:
+    x, y, width, tall = box
+    value, n = cells["values"][a][b], cells["counts"][a][b]
+    shade = 0.0 if value is None else 0.08 + 0.8 * (value - span[0]) / (span[1] - span[0] or 1.0)
+    ink = "on-dark" if shade > 0.6 else "on-light"
+    shown = "–" if value is None else number(value).replace("-", "−")
+    hint = (
+        ""
+        if value is None or cells["low"][a][b] is None
+        else (f" ({number(cells['low'][a][b])} to {number(cells['high'][a][b])})")
+    )
+    middle = x + width / 2
+    return (
+        f"<g><title>{prose(shown + hint)}, {n:,} samples</title>"
+        f'<rect class="heat" x="{x:.1f}" y="{y}" width="{width - 2:.1f}" height="{tall - 2}" '
+        f'fill-opacity="{shade:.3f}"/>'
+        f'<text class="{ink}" x="{middle:.1f}" y="{y + 20}" text-anchor="middle">{shown}</text>'
+        f'<text class="{ink} count" x="{middle:.1f}" y="{y + 36}" text-anchor="middle">'
+        f"n = {n:,}</text></g>"
+    )
+
+
 def _span(means: list[float]) -> tuple[float, float]:
     low, high = min(means), max(means)
     margin = (high - low) * 0.15 or 1.0
@@ -105,6 +171,7 @@ INTERACTION_CSS = """
   grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); }
 .small-plots figure { margin: .8rem 0; }
 svg.small { min-width: 0; max-width: 24rem; }
+svg .count { font-size: 11px; }
 svg .line.other { stroke: var(--edge); stroke-dasharray: 6 4; }
 svg .end.other { fill: var(--paper); stroke: var(--edge); stroke-width: 2; }
 """

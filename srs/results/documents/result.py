@@ -7,12 +7,20 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from srs.evidence.histogram import Histogram
 from srs.inference.decide import Verdict
 from srs.inference.grounds import Grounds
+from srs.results.documents.effects import (
+    ClusterRow,
+    EffectAbout,
+    EffectRow,
+    ProfileRow,
+    ScanDocument,
+    VoxelRow,
+)
+from srs.results.documents.pairs import ConditionRow, PairRow
 from srs.settings import Settings
 
 # In Annotated, a tuple is what a text may be, and a class is what describes a dict.
 VerdictName = Annotated[str, tuple(verdict.name for verdict in Verdict)]
 
-PairKind = Annotated[str, ("crossing", "strengthening", "weakening", "joint")]
 CautionKind = Annotated[str, ("target", "factor")]
 
 
@@ -74,15 +82,22 @@ class FeatureRow(TypedDict):
     name        name of the feature
     p_value     probability of so much evidence without relevance
     q_value     smallest false discovery rate at which it is relevant
-    stability   share of the halves of the trees in which it is found; null: paper mode;
-                absent: results of earlier versions
+    stability   share of the halves of the trees in which it is found; null: paper mode, or more
+                than 2,000,000 features; absent: results of earlier versions
     importance  decrease of impurity a tree, of all trees
     effect      decrease of impurity per draw, minus what probes get
     n_drawn     trees that explored it
     n_used      trees that explored it and split by it
     found_by    kind of evidence with the smallest p-value; absent where it is not known
-    direction   from -1 to 1: how the target (the second of two classes) goes with the feature by
-                itself; 0 where there is no direction, absent where it is not known
+    direction   from -1 to 1: how the target (of two classes `scan.group`; in earlier versions the
+                second) goes with the feature by itself; 0 where there is no direction, absent
+                where it is not known
+    beta        slope or log odds ratio of the feature alone, per allele or standard deviation of
+                its ranks, see `scan`; null where there is none, absent with many classes
+    standard_error  of beta
+    univariate_p  p-value of a score test of the feature alone
+    frequency   of the counted allele; null for what is no dosage
+    n_known     training samples that have a value
     """
 
     feature_id: int
@@ -96,6 +111,11 @@ class FeatureRow(TypedDict):
     n_used: int
     found_by: NotRequired[str | None]
     direction: NotRequired[float]
+    beta: NotRequired[float | None]
+    standard_error: NotRequired[float | None]
+    univariate_p: NotRequired[float | None]
+    frequency: NotRequired[float | None]
+    n_known: NotRequired[int]
 
 
 class Group(TypedDict):
@@ -169,65 +189,6 @@ class TestedSets(TypedDict):
     unknown_features: int
 
 
-class PairRow(TypedDict):
-    """Two features that tell of the target together, beyond what each tells by itself.
-
-    Lower and upper halves are those of the training samples, by the values of a feature. The mean
-    target of two classes is the share of the last of them. All six figures at the end are null
-    where there is no direction.
-
-    feature_id      id of the first feature
-    name            its name
-    partner_id      id of the second feature
-    partner         its name
-    statistic       of the test on the codes: chi-squared, or F for a numeric target
-    p_value         probability of so much without an interaction
-    q_value         smallest false discovery rate at which it is listed, among all pairs of features
-    kind            "crossing": the effect of one has opposite signs at the two ends of the other;
-                    "strengthening", "weakening": it is stronger, or weaker, at the upper end;
-                    "joint": there is no direction
-    low             difference that the upper half of the first feature makes to the mean target in
-                    the lower half of the second
-    high            the same in the upper half of the second
-    mean_low_low    mean target in the lower half of the first feature and of the second
-    mean_high_low   in the upper half of the first and the lower half of the second
-    mean_low_high   in the lower half of the first and the upper half of the second
-    mean_high_high  in the upper half of both
-    """
-
-    feature_id: int
-    name: str
-    partner_id: int
-    partner: str
-    statistic: float
-    p_value: float
-    q_value: float
-    kind: PairKind
-    low: float | None
-    high: float | None
-    mean_low_low: float | None
-    mean_high_low: float | None
-    mean_low_high: float | None
-    mean_high_high: float | None
-
-
-class ConditionRow(TypedDict):
-    """A relevant feature that tells of the target only given other relevant features.
-
-    feature_id  id of the feature
-    name        its name
-    given_ids   ids of the features within whose levels it tells most
-    given       their names
-    p_value     probability of so much without that, among all conditions that were tried
-    """
-
-    feature_id: int
-    name: str
-    given_ids: list[int]
-    given: list[str]
-    p_value: float
-
-
 class Factor(TypedDict):
     """A principal component of the samples that could explain a list.
 
@@ -284,6 +245,12 @@ class ResultOutcome(TypedDict):
     pairs        features that matter together, the most certain first; absent if pairs were not
                  looked at
     conditions   features that were found only given others; absent if there are none
+    measure      what `effects` are
+    effects      how large the effects of relevant features are, up to 500 of them
+    profiles     the target by the levels of these
+    scan         all features, each tested alone; absent: more than two classes
+    clusters     relevant voxels that touch; absent: features are no voxels
+    voxels       the relevant voxels, and where they are
     """
 
     stop_reason: str
@@ -303,6 +270,12 @@ class ResultOutcome(TypedDict):
     cautions: NotRequired[list[Caution]]
     pairs: NotRequired[list[PairRow]]
     conditions: NotRequired[list[ConditionRow]]
+    measure: NotRequired[EffectAbout]
+    effects: NotRequired[list[EffectRow]]
+    profiles: NotRequired[list[ProfileRow]]
+    scan: NotRequired[ScanDocument]
+    clusters: NotRequired[list[ClusterRow]]
+    voxels: NotRequired[list[VoxelRow]]
 
 
 class Workers(TypedDict):

@@ -23,24 +23,27 @@ def export(
     *,
     store: FeatureStore | str | os.PathLike[str] | None = None,
     into: str | os.PathLike[str] | None = None,
-    pairs: bool = False,
+    table: str | None = None,
 ) -> Path:
-    """Write the selected features of a run, with their original values; returns the file.
+    """Write the selected features of a run with their original values, or a table of its results;
+    returns the file.
 
     run    a result, or the folder of a run
     to     "csv", "parquet", "h5ad" (all of them with samples and targets), "bed" (variants), or
-           "nifti" (a map of the importance of relevant voxels)
+           "nifti" (a map of the relevant voxels: minus the decimal logarithm of the p-value)
     path   file to write; None: `selected.csv` and the like in the folder of the run
     store  the feature store, if it is not where the run found it
     into   with "h5ad": an AnnData file to whose `var` the results of all features are added, as
            srs_relevant, srs_p_value, srs_q_value and srs_importance; with `path`, to a copy of it
-    pairs  write the pairs of features that matter together instead, as "csv" or "parquet": one row
-           per pair (see `Result.pairs`); needs no store; without `path`, `pairs.csv` and the like
+    table  write results instead: "features" (all of them), "effects" and "profiles" of relevant
+           features, "pairs", or "clusters" and "voxels" of images, as "tsv", "csv" or "parquet";
+           "features" also as "gwas-ssf" or "regenie", summary statistics of variants; needs no
+           store
     """
-    if pairs:
-        from srs.results.export.pairs import write_pairs
+    if table is not None:
+        from srs.results.export.results import write_results
 
-        return write_pairs(run, to, path, in_place=into is not None)
+        return write_results(run, to, path, table)
     from srs.results.export.write import write_selected
 
     return write_selected(run, to, path, store, into)

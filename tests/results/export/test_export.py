@@ -323,3 +323,32 @@ def test_a_map_of_voxels(tmp_path):
     found = np.argwhere(np.asarray(written.dataobj) > 0)
     assert found.tolist() == [[1, 2, 0], [3, 4, 2]]
     np.testing.assert_array_equal(written.affine, affine)
+    voxels = pd.read_parquet(srs.export(folder, "parquet", tmp_path / "v", table="voxels"))
+    assert voxels[["i", "j", "k"]].to_numpy().tolist() == found.tolist()
+    assert voxels[["x", "y", "z"]].to_numpy().tolist() == (2 * found).tolist()
+    np.testing.assert_allclose(voxels.value, np.asarray(written.dataobj)[tuple(found.T)], rtol=1e-3)
+    clusters = pd.read_csv(srs.export(folder, "tsv", tmp_path / "c", table="clusters"), sep="\t")
+    assert clusters.n_voxels.tolist() == [1, 1]
+    assert clusters.volume.tolist() == [8, 8]
+
+
+def test_no_relevant_voxel_is_lost(tmp_path):
+    """Many voxels tell the same, so that trees split by few of them: all are on the map, and those
+    that touch are one cluster."""
+    images = RNG.normal(size=(8, 8, 4, N)).astype(np.float32)
+    signal = RNG.normal(size=N)
+    images[1:4, 1:4, 1:3] += 2 * signal
+    images[6:, 6:, 0] -= 2 * signal
+    labels = (signal > 0).astype(int)
+    nibabel.Nifti1Image(images, np.diag([3.0, 3.0, 3.0, 1.0])).to_filename(tmp_path / "x.nii")
+    store = srs.ingest(tmp_path / "x.nii", tmp_path / "s.zarr", target=labels)
+    result = srs.select(store, max_trees=60, seed=0)
+    folder = result.save(tmp_path / "run")
+    written = np.asarray(nibabel.load(srs.export(folder, "nifti")).dataobj)
+    assert (written > 0).sum() == len(result.relevant_ids)
+    assert (written[1:4, 1:4, 1:3] > 0).sum() >= 16
+    first = result.document["outcome"]["clusters"][0]
+    assert first["n_voxels"] >= 16
+    assert 1 <= first["i"] <= 4
+    assert first["x"] == 3 * first["i"]
+    assert "Where the voxels are" in (folder / "report.html").read_text()

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Body, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from srs_service.auth.authentication import Reader, Writer
+from srs_service.errors import NotAuthenticated
 from srs_service.http.routes.parts import (
     Cursor,
     IdempotencyKey,
@@ -114,8 +115,10 @@ async def get(
     job = await run_in_threadpool(parts.store.jobs.get, job_id, caller.owner)
     if is_known(etag(job), if_none_match) and wait and not job.ended:
         with parts.streams.opened(caller.owner):
-            async with parts.hub.watching(job_id, job.last_event) as watch:
+            async with parts.hub.watching(job_id, job.last_event, caller) as watch:
                 await watch.wait(job.last_event, wait)
+                if parts.hub.refuses(caller):
+                    raise NotAuthenticated
         job = await run_in_threadpool(parts.store.jobs.get, job_id, caller.owner)
     if is_known(etag(job), if_none_match):
         return Response(status_code=304, headers={"ETag": etag(job)})

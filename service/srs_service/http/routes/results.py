@@ -19,10 +19,14 @@ from srs_service.schemas.problems import problem_responses
 from srs_service.schemas.results import (
     AnalysisPage,
     AnalysisSort,
+    EffectPage,
+    EffectSort,
     FeaturePage,
     FeatureSort,
     PairPage,
     PairSort,
+    ProfilePage,
+    ProfileSort,
     Verdict,
 )
 
@@ -145,6 +149,64 @@ def pairs(
 
 
 @router.get(
+    "/effects",
+    summary="How large the effects of relevant features are",
+    response_model=EffectPage,
+    responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
+)
+def effects(
+    parts: PartsOf,
+    caller: Reader,
+    job_id: JobId,
+    sort: Annotated[EffectSort | None, Query(description="column; -column: descending")] = None,
+    search: Search = None,
+    limit: RowLimit = None,
+    cursor: Cursor = None,
+    format: Format = None,
+    accept: Accept = None,
+) -> Response | EffectPage:
+    """JSON, CSV or Parquet by `Accept`; links may say `format`. 404 for
+    results of earlier versions."""
+    path = _effect_table(parts, caller.owner, job_id, "effects")
+    form = format or choose_form(accept)
+    table = f"{job_id} effects"
+    wanted = _place(parts, table, Wanted(sort, [], search, 0, limit), cursor, form)
+    if form != "json":
+        return _send(parts, path, wanted, ["name"], form)
+    found = parts.exports.page(path, wanted, ["name"])
+    return EffectPage(**found, next_cursor=_next(parts, table, wanted, found))
+
+
+@router.get(
+    "/profiles",
+    summary="The target by levels of relevant features",
+    response_model=ProfilePage,
+    responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
+)
+def profiles(
+    parts: PartsOf,
+    caller: Reader,
+    job_id: JobId,
+    sort: Annotated[ProfileSort | None, Query(description="column; -column: descending")] = None,
+    search: Search = None,
+    limit: RowLimit = None,
+    cursor: Cursor = None,
+    format: Format = None,
+    accept: Accept = None,
+) -> Response | ProfilePage:
+    """JSON, CSV or Parquet by `Accept`; links may say `format`. 404 for
+    results of earlier versions."""
+    path = _effect_table(parts, caller.owner, job_id, "profiles")
+    form = format or choose_form(accept)
+    table = f"{job_id} profiles"
+    wanted = _place(parts, table, Wanted(sort, [], search, 0, limit), cursor, form)
+    if form != "json":
+        return _send(parts, path, wanted, ["name"], form)
+    found = parts.exports.page(path, wanted, ["name"])
+    return ProfilePage(**found, next_cursor=_next(parts, table, wanted, found))
+
+
+@router.get(
     "/analyses/{analysis}",
     summary="The table of an analysis of an explanation",
     response_model=AnalysisPage,
@@ -173,6 +235,14 @@ def analysis(
         return _send(parts, path, wanted, ["feature"], form)
     found = parts.exports.page(path, wanted, ["feature"])
     return AnalysisPage(**found, next_cursor=_next(parts, job_id, wanted, found))
+
+
+def _effect_table(parts: PartsOf, owner: str, job_id: str, name: str) -> Path:
+    _, folder = _find_result(parts, owner, job_id, {JobKind.SELECT})
+    path = folder / f"{name}.parquet"
+    if not path.is_file():
+        raise NotFound(f"the result is of an earlier version and has no {name}.")
+    return path
 
 
 def _find_result(parts: PartsOf, owner: str, job_id: str, kinds: Any) -> tuple[Job, Path]:

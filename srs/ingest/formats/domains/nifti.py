@@ -152,6 +152,7 @@ def open_nifti(path: Path, wanted: Wanted) -> MatrixSource:
         }
     else:
         record = file_record("nifti", path, wanted)
+    record["affine"] = images[0].affine.tolist()  # voxels to millimetres
     record["mask"] = None if wanted.mask is None else str(wanted.mask.resolve())
     source = MatrixSource(VolumeMatrix(images, inside), False, wanted, record)
     if path.is_dir():

@@ -24,8 +24,8 @@ from srs.ingest.readers.fields import parse_number
 from srs.ingest.readers.genotypes import GenotypeSource, describe_places, name_variants
 
 UNKNOWN = -9  # a phenotype that is missing
-UNUSED = ("father", "mother", "cm_position", "allele_1", "allele_2")
-VARIANT_MEM = 600  # while .bim is read: its fields as text of equal width, and as names
+UNUSED = ("father", "mother", "cm_position")
+VARIANT_MEM = 800  # while .bim is read: its fields as text of equal width, and as names
 READ_MEM = 32 << 20  # buffers of bed-reader's threads
 BY_VARIANTS = b"\x6c\x1b\x01"  # how a .bed file that is stored by variants starts
 _PAIRS = (np.arange(256)[:, None] >> np.arange(0, 8, 2)) & 3
@@ -76,7 +76,8 @@ def open_plink(path: Path, wanted: Wanted) -> GenotypeSource:
         )
         contigs, positions = bed.chromosome.tolist(), bed.bp_position
         source.names = name_variants(bed.sid.tolist(), contigs, positions)
-        source.annotations = describe_places(contigs, positions)
+        alleles = bed.allele_1.tolist(), bed.allele_2.tolist()
+        source.annotations = describe_places(contigs, positions, *alleles)
         source.sample_ids = sample_ids(bed)
     except SourceError:
         raise

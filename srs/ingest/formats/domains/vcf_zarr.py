@@ -24,7 +24,8 @@ from srs.ingest.readers.zarr_chunks import ZarrChunks
 
 GENOTYPES = "call_genotype"
 FIXED_MEM = 64 << 20  # what the allocator keeps for zarr's threads
-VARIANT_MEM = 400  # ids, contigs and positions as text while they become names
+UNKNOWN_ALLELE = "."
+VARIANT_MEM = 800  # ids, contigs and positions as text while they become names
 
 
 @njit(nogil=True, cache=True)
@@ -96,7 +97,7 @@ def open_vcf_zarr(folder: Path, wanted: Wanted) -> GenotypeSource:
     contigs, positions = _places(group, folder, n_features)
     ids = _texts(group, "variant_id", folder) if "variant_id" in group else ["."] * n_features
     source.names = name_variants(ids, contigs, positions)
-    source.annotations = describe_places(contigs, positions)
+    source.annotations = describe_places(contigs, positions, *_alleles(group, folder, n_features))
     source.sample_ids = _texts(group, "sample_id", folder)
     return source
 
@@ -124,13 +125,28 @@ def _texts(group: Any, name: str, folder: Path) -> list[str]:
     return [str(text) for text in read_column(_array(group, name, folder))]
 
 
+def _alleles(group: Any, folder: Path, n_features: int) -> tuple[list[str], list[str]] | tuple[()]:
+    """The alternative alleles, which dosages count together, and the reference of each variant."""
+    if "variant_allele" not in group:
+        return ()
+    array = _array(group, "variant_allele", folder)
+    if len(array.shape) != 2 or array.shape[0] != n_features:
+        raise SourceError(f"{folder}/variant_allele is not one list for each variant.")
+    found = _named(array[:])
+    counted = [",".join(alleles[1:]) or UNKNOWN_ALLELE for alleles in found]
+    return counted, [alleles[0] if alleles else UNKNOWN_ALLELE for alleles in found]
+
+
 def read_alleles(folder: Path, variants: np.ndarray) -> list[list[str]] | None:
     """The reference and the alternative alleles of some variants; None if the folder has none."""
     group: Any = open_group(folder)
     if "variant_allele" not in group:
         return None
-    found = _array(group, "variant_allele", folder).oindex[variants, :]
-    return [[str(one) for one in alleles if str(one) not in ("", ".")] for alleles in found]
+    return _named(_array(group, "variant_allele", folder).oindex[variants, :])
+
+
+def _named(alleles: Any) -> list[list[str]]:
+    return [[str(one) for one in row if str(one) not in ("", ".")] for row in alleles]
 
 
 def _column(group: Any, name: str, folder: Path, n_samples: int) -> Any:

@@ -1,0 +1,1 @@
+"""Models of a target given a feature and covariates, one file each."""
