@@ -11,9 +11,9 @@ import numpy as np
 from srs.effects.classes import told_class
 from srs.effects.sweep import Sweep
 from srs.engine.context import RunContext
+from srs.engine.run.adjusting import adjustment_of
 from srs.engine.worker import make_task
 from srs.executors import Executor
-from srs.selection.effects.adjusting import adjustment_of
 
 STEP_VALUES = 1 << 26  # codes of a step: some tenths of a second
 COLUMNS = ("beta", "standard_error", "score_z", "frequency", "n_known")
