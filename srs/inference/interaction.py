@@ -12,7 +12,7 @@ Which pairs are looked at is said in `srs.engine.run.second_look`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import chdtrc, fdtrc
@@ -46,6 +46,13 @@ class Interaction:
         if self.means is None:
             return None
         return self.means[1] - self.means[0], self.means[3] - self.means[2]
+
+    def of_other_class(self) -> Interaction:
+        """The same of two classes, told of the first."""
+        if self.means is None:
+            return self
+        a, b, c, d = (1.0 - mean for mean in self.means)
+        return replace(self, means=(a, b, c, d))
 
 
 def cut_levels(

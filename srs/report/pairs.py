@@ -78,7 +78,9 @@ def outcome_name(document: Document) -> str:
     """What the mean target of a pair is."""
     labels = document["data"]["labels"]
     if labels:
-        return f"share of {clean_name(labels[-1])}"
+        pairs = document["outcome"].get("pairs") or [{}]
+        group = pairs[0].get("cells", {}).get("group")  # which earlier versions do not tell
+        return f"share of {clean_name(group or labels[-1])}"
     return f"mean of {clean_name(document['data']['target'])}"
 
 
