@@ -32,6 +32,7 @@ from srs.report.text import (
 MAX_ROWS = 20
 MAX_NAME = 30
 MAX_PAIRS = 5
+TABLES = ("features", "effects", "profiles", "pairs")  # one file each
 WIDTH = 88
 
 
@@ -53,8 +54,10 @@ def render_terminal(document: Mapping[str, Any], folder: str | None = None) -> s
     parts += ["", *_features(document), "", _cost(document)]
     parts += _prediction(document)
     if folder is not None:
-        pairs = "pairs.parquet, " if document["outcome"].get("pairs") is not None else ""
-        parts.append(f"Files in {folder}: report.html, features.parquet, {pairs}result.json")
+        outcome = document["outcome"]
+        tables = [name for name in TABLES if name == "features" or outcome.get(name) is not None]
+        files = ["report.html", *(f"{name}.parquet" for name in tables), "result.json"]
+        parts.append(_wrap(f"Files in {folder}: {', '.join(files)}"))
     return "\n".join(parts) + "\n"
 
 

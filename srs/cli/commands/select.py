@@ -25,10 +25,10 @@ ROUNDS_A_LINE = {"paper": 100}  # a round of paper mode is one tree
 
 HELP = """Find the relevant features of a feature store.
 
-Writes result.json, features.parquet, pairs.parquet and report.html into OUT. The run ends when its
-list of features is stable, or at a limit. Ctrl-C and SIGTERM leave a checkpoint: the same command
-with --resume continues. SIGUSR1 ends the run with the features found so far. Without a terminal it
-logs one line per round.
+Writes result.json, report.html and tables (features, effects, profiles, pairs) into OUT. The run
+ends when its list of features is stable, or at a limit. Ctrl-C and SIGTERM leave a checkpoint: the
+same command with --resume continues. SIGUSR1 ends the run with the features found so far. Without a
+terminal it logs one line per round.
 
 \b
 Examples:
