@@ -199,7 +199,7 @@ def _degrees(table: np.ndarray) -> int:
 def _table(seen: np.ndarray, axes: Sequence[np.ndarray]) -> np.ndarray:
     """Counts of the samples that are seen by whole numbers from 0 on; those of none are left out.
 
-    There are few numbers on an axis: counting them is faster than sorting them, as `_numbered` does.
+    There are few numbers on an axis: counting is faster than sorting, as `_numbered` does.
     """
     shown = [axis[seen] for axis in axes]
     shape = [int(axis.max(initial=0)) + 1 for axis in shown]
