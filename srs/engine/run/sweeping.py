@@ -15,7 +15,7 @@ from srs.engine.run.adjusting import adjustment_of
 from srs.engine.worker import make_task
 from srs.executors import Executor
 
-STEP_VALUES = 1 << 26  # codes of a step: some tenths of a second
+STEP_VALUES = 1 << 23  # codes of a step: some hundredths of a second, for all threads to share
 COLUMNS = ("beta", "standard_error", "score_z", "frequency", "n_known")
 
 
