@@ -14,7 +14,7 @@ from numba import njit
 from srs.ingest.block import NO_VALUE
 from srs.ingest.encode.order import SAMPLE, find_span, sort_values
 from srs.ingest.encode.transpose import turn_lines
-from srs.store.layout import MAX_LEVELS, MISSING
+from srs.store.layout import DOSAGE_STEPS, FRACTIONS, MAX_LEVELS, MISSING
 
 GROUP_BYTES = 512 << 10  # values that are turned at a time: they stay in the cache of a core
 LINE = 16  # values of a line of the cache
@@ -29,8 +29,8 @@ class Coded:
     n_ranked    int32 (k,): known values, where all 255 codes occur equally often (give or take
                 one), else 0
     n_infinite  int32 (k,): infinite values
-    dosages     uint8 (k,): which dosages occur, bit 0 for 0 and so on; 0 where values are no
-                dosages
+    dosages     uint8 (k,): which dosages occur, bit 0 for 0 and so on, or FRACTIONS; 0 where
+                values are no dosages
     """
 
     codes: np.ndarray
@@ -236,6 +236,35 @@ def encode_dosages(values, codes, n_levels, dosages):  # type: ignore[no-untyped
             v = values[f, i]
             code = two if v == 2 else (one if v == 1 else np.uint8(0))
             codes[f, i] = np.uint8(MISSING) if v == NO_VALUE else code
+
+
+@njit(nogil=True, cache=True)
+def encode_fractions(values, codes, n_levels, dosages):  # type: ignore[no-untyped-def]
+    """Codes and levels of float32 rows of dosages from 0 to 2; NaN is missing.
+
+    Whole ones get the codes of `encode_dosages`; of others a code is the number of steps, so that
+    the dosage can be told from it. Levels that do not occur leave gaps.
+    """
+    for f in range(values.shape[0]):
+        seen, whole, highest = 0, True, 0
+        for i in range(values.shape[1]):
+            v = values[f, i]
+            if v == v:
+                step = int(min(max(v, 0.0), 2.0) * DOSAGE_STEPS + 0.5)
+                codes[f, i] = step
+                highest = max(highest, step)
+                if v == 0 or v == 1 or v == 2:
+                    seen |= 1 << int(v)
+                else:
+                    whole = False
+            else:
+                codes[f, i] = MISSING
+        if whole:
+            n_levels[f] = _number(codes[f])
+            dosages[f] = seen
+        else:
+            n_levels[f] = highest + 1
+            dosages[f] = FRACTIONS
 
 
 def encode_numeric(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
