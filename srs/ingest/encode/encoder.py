@@ -81,8 +81,9 @@ class Encoder:
             if not _encode_sparse(block.values, piece, kinds, coded):
                 values = block.values[piece]
                 _encode_piece(values, kinds, coded, block.counts_alleles)
-                counting = find_counting(values)
-                counting = counting[kinds[counting] == NUMERIC]
+                if not block.counts_alleles:
+                    counting = find_counting(values)
+                    counting = counting[kinds[counting] == NUMERIC]
                 del values
             n_levels[piece], dosages[piece] = coded.n_levels, coded.dosages
             first = block.first + start

@@ -20,9 +20,9 @@ from srs.ingest.block import Wanted
 from srs.ingest.formats.arrays.hdf5 import file_record
 from srs.ingest.formats.format import Format
 from srs.ingest.readers.extras import require
-from srs.ingest.readers.genotypes import FRACTIONAL, GenotypeStream
-from srs.ingest.readers.individuals import Individuals, read_sample
-from srs.ingest.readers.sites import Sites
+from srs.ingest.readers.genotypes.individuals import Individuals, read_sample
+from srs.ingest.readers.genotypes.sites import Sites
+from srs.ingest.readers.genotypes.source import FRACTIONAL, GenotypeStream
 from srs.ingest.readers.size_guard import refuse_hollow
 
 ONE_COPY = 1  # ploidy of haploid samples

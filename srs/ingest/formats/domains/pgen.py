@@ -19,15 +19,15 @@ from srs.ingest.block import Wanted
 from srs.ingest.formats.arrays.hdf5 import file_record
 from srs.ingest.formats.format import Format
 from srs.ingest.readers.extras import require
-from srs.ingest.readers.genotypes import (
+from srs.ingest.readers.genotypes.individuals import read_psam
+from srs.ingest.readers.genotypes.sites import Sites
+from srs.ingest.readers.genotypes.source import (
     FRACTIONAL,
     VARIANT_MEM,
     WHOLE,
     GenotypeSource,
     minus_nine_missing,
 )
-from srs.ingest.readers.individuals import read_psam
-from srs.ingest.readers.sites import Sites
 
 MAGIC = b"\x6c\x1b"
 HEADER = 12  # bytes: two of magic, the mode, variants, samples, how records are described

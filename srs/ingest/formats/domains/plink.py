@@ -21,13 +21,13 @@ from srs.ingest.formats.arrays.hdf5 import file_record
 from srs.ingest.formats.format import Format
 from srs.ingest.readers.extras import require
 from srs.ingest.readers.fields import parse_number
-from srs.ingest.readers.genotypes import (
+from srs.ingest.readers.genotypes.individuals import join_ids, name_phenotype
+from srs.ingest.readers.genotypes.source import (
     VARIANT_MEM,
     GenotypeSource,
     describe_places,
     name_variants,
 )
-from srs.ingest.readers.individuals import join_ids, name_phenotype
 
 UNUSED = ("father", "mother", "cm_position")
 READ_MEM = 32 << 20  # buffers of bed-reader's threads

@@ -20,8 +20,8 @@ from srs.ingest.block import NO_VALUE, Wanted
 from srs.ingest.formats.arrays.hdf5 import file_record
 from srs.ingest.formats.format import Format
 from srs.ingest.readers.extras import require
-from srs.ingest.readers.genotypes import FRACTIONAL, WHOLE, GenotypeStream
-from srs.ingest.readers.sites import Sites
+from srs.ingest.readers.genotypes.sites import Sites
+from srs.ingest.readers.genotypes.source import FRACTIONAL, WHOLE, GenotypeStream
 
 CALLS, DOSAGES = "GT", "DS"
 ERRORS_ONLY = 0  # of htslib, which else writes to stderr: what is wrong is raised, too
@@ -53,9 +53,9 @@ def open_vcf(path: Path, wanted: Wanted) -> GenotypeStream:
     _check_whole(path)
     with _opened(cyvcf2, path) as file:
         sample_ids = list(file.samples)
+        if not sample_ids:
+            raise SourceError(f"{path} has no samples: it holds variants alone.")
         field = _choose(file, path, wanted)
-    if not sample_ids:
-        raise SourceError(f"{path} has no samples: it holds variants alone.")
     sites = Sites()
     with _opened(cyvcf2, path, samples=[]) as file:
         for variant in file:
@@ -124,8 +124,9 @@ def _reader_of(field: str, n_samples: int, path: Path) -> Reader:
                 f"{path}, {variant.CHROM}:{variant.POS}: {DOSAGES} has {found.shape[1]} values a "
                 "sample instead of one for each alternative allele."
             )
-        values = np.asarray(found[:, allele - 1], np.float32)
-        return found, np.clip(values, 0, 2)
+        values = found[:, allele - 1].astype(np.float32)
+        values[np.isnan(values)] = np.nan  # htslib's own one warns whenever it is used
+        return found, np.clip(values, 0, 2, out=values)
 
     return calls if field == CALLS else dosages
 

@@ -18,13 +18,13 @@ from srs.ingest.formats.arrays.in_memory import folder_mark
 from srs.ingest.formats.domains.anndata import read_column
 from srs.ingest.formats.folders import FolderSigns
 from srs.ingest.formats.format import FOLDER, Format
-from srs.ingest.readers.genotypes import (
+from srs.ingest.readers.genotypes.sites import UNKNOWN_ALLELE
+from srs.ingest.readers.genotypes.source import (
     VARIANT_MEM,
     GenotypeSource,
     describe_places,
     name_variants,
 )
-from srs.ingest.readers.sites import UNKNOWN_ALLELE
 from srs.ingest.readers.zarr_checks import check_array, check_folder, open_group
 from srs.ingest.readers.zarr_chunks import ZarrChunks
 

@@ -1,4 +1,4 @@
-"""What formats of genotypes share: dosages from 0 to 2 or missing, read by blocks of variants.
+"""Sources of genotypes: dosages from 0 to 2 or missing, read by blocks of variants.
 
 A dosage counts one allele of a variant. Whole dosages are int8, others float32.
 """

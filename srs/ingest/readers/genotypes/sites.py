@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from srs.errors import SourceError
-from srs.ingest.readers.genotypes import GenotypeSource, describe_places, name_variants
+from srs.ingest.readers.genotypes.source import GenotypeSource, describe_places, name_variants
 
 UNKNOWN_ALLELE = "."
 
