@@ -18,14 +18,14 @@ needs_programs = pytest.mark.skipif(
 )
 
 
-def run(*words: object) -> None:
-    """Call a program; its last lines are told if it fails."""
-    done = subprocess.run([str(w) for w in words], capture_output=True, text=True)
-    assert done.returncode == 0, f"{words[0]}: {(done.stdout + done.stderr)[-500:]}"
+def run(command: str, folder: Path) -> None:
+    """Call a program in a folder; its last lines are told if it fails."""
+    done = subprocess.run(command.split(), cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command}: {(done.stdout + done.stderr)[-500:]}"
 
 
-def plink2(*words: object) -> None:
-    run("plink2", "--threads", "1", "--memory", "640", *words)
+def plink2(options: str, folder: Path) -> None:
+    run(f"plink2 --threads 1 --memory 640 {options}", folder)
 
 
 def make_calls(n_variants: int, seed: int) -> list[list[str]]:
@@ -62,25 +62,20 @@ def write_vcf(path: Path, lines: list[list[str]], n_samples: int = N) -> Path:
 
 def make_all(folder: Path, n_variants: int = 50, seed: int = 1) -> Path:
     """The same genotypes in all formats: `all` with every allele, `two` of variants with two."""
-    vcf = write_vcf(folder / "given.vcf", make_calls(n_variants, seed))
+    write_vcf(folder / "given.vcf", make_calls(n_variants, seed))
     rows = (f"s{i}\t{1 + i % 2}" for i in range(N))
     (folder / "sex.txt").write_text("#IID\tSEX\n" + "\n".join(rows) + "\n")
     rows = (f"s{i}\t{20 + i / 10}\t{1 + i // 3 % 2}\t{'ab'[i % 2]}" for i in range(N))
     (folder / "pheno.txt").write_text("#IID\tbmi\tcase\tsite\n" + "\n".join(rows) + "\n")
-    plink2(
-        "--vcf", vcf, "--update-sex", folder / "sex.txt", "--make-pgen", "--out", folder / "bare"
-    )
-    bare = ("--pfile", folder / "bare")
-    plink2(*bare, "--pheno", folder / "pheno.txt", "--make-pgen", "--out", folder / "all")
-    plink2(*bare, "--make-pgen", "vzs", "--out", folder / "packed")
-    two = (*bare, "--max-alleles", "2")
-    plink2(*two, "--make-pgen", "--out", folder / "two")
-    plink2(*two, "--make-bed", "--out", folder / "two")
-    for version in ("1.1", "1.2", "1.3"):
-        out = folder / f"v{version.replace('.', '')}"
-        plink2(*two, "--export", f"bgen-{version}", "ref-first", "--out", out)
-    plink2(*bare, "--export", "vcf", "bgz", "--out", folder / "all")
-    plink2(*two, "--export", "vcf", "bgz", "--out", folder / "two")
-    run("bcftools", "view", "-Ob", "-o", folder / "all.bcf", folder / "all.vcf.gz")
-    run("bcftools", "view", "-Ob", "-o", folder / "two.bcf", folder / "two.vcf.gz")
+    plink2("--vcf given.vcf --update-sex sex.txt --make-pgen --out bare", folder)
+    plink2("--pfile bare --pheno pheno.txt --make-pgen --out all", folder)
+    plink2("--pfile bare --make-pgen vzs --out packed", folder)
+    plink2("--pfile bare --max-alleles 2 --make-pgen --out two", folder)
+    plink2("--pfile two --make-bed --out two", folder)
+    for version in (1, 2, 3):
+        plink2(f"--pfile two --export bgen-1.{version} ref-first --out v1{version}", folder)
+    plink2("--pfile bare --export vcf bgz --out all", folder)
+    plink2("--pfile two --export vcf bgz --out two", folder)
+    run("bcftools view -Ob -o all.bcf all.vcf.gz", folder)
+    run("bcftools view -Ob -o two.bcf two.vcf.gz", folder)
     return folder

@@ -83,7 +83,7 @@ def test_variants_with_more_alleles_are_split(folder: Path, tmp_path: Path, name
 
 def test_plink_one_writes_the_same(folder: Path, tmp_path: Path):
     """plink1.9 counts the minor allele: those that it turned are told by their alleles."""
-    run("plink1.9", "--bfile", folder / "two", "--recode", "vcf", "bgz", "--out", tmp_path / "one")
+    run(f"plink1.9 --bfile {folder}/two --recode vcf bgz --out one", tmp_path)
     two, one = ingest(folder / "two.bed"), ingest(tmp_path / "one.vcf.gz")
     assert one.n_features == two.n_features
     here, there = read_values(one, np.arange(48)), read_values_of(folder / "two.bed", tmp_path)
@@ -109,10 +109,8 @@ def test_columns_of_psam_are_targets(folder: Path):
 
 
 def test_columns_of_sample_are_targets(folder: Path, tmp_path: Path):
-    plink2(
-        "--pfile", folder / "all", "--max-alleles", "2", "--export", "bgen-1.2", "ref-first",
-        "--out", tmp_path / "x",
-    )  # fmt: skip
+    source = f"--pfile {folder}/all --max-alleles 2"
+    plink2(f"{source} --export bgen-1.2 ref-first --out x", tmp_path)
     path = tmp_path / "x.bgen"
     assert ingest(path, target="bmi").target().values[:3].tolist() == [20, 20.1, 20.2]
     assert ingest(path, target="sex").target().labels == ("female", "male")
@@ -140,12 +138,9 @@ def test_dosages_that_are_fractions(tmp_path: Path):
             'ID=DS,Number=A,Type=Float,Description="Dosage"',
         )
     )
-    run("bcftools", "view", "-Oz", "-o", tmp_path / "d.vcf.gz", vcf)
-    plink2("--vcf", vcf, "dosage=DS", "--make-pgen", "--out", tmp_path / "d")
-    plink2(
-        "--pfile", tmp_path / "d", "--export", "bgen-1.2", "bits=16", "ref-first",
-        "--out", tmp_path / "d",
-    )  # fmt: skip
+    run("bcftools view -Oz -o d.vcf.gz d.vcf", tmp_path)
+    plink2("--vcf d.vcf dosage=DS --make-pgen --out d", tmp_path)
+    plink2("--pfile d --export bgen-1.2 bits=16 ref-first --out d", tmp_path)
     for name, error in (("d.vcf.gz", 1e-6), ("d.pgen", 1e-4), ("d.bgen", 2e-4)):
         store = ingest(tmp_path / name, tmp_path / "s.zarr", overwrite=True)
         assert store.dosages.tolist() == [8] * 7 + [7] + [8] * 22
@@ -168,12 +163,26 @@ def test_dosages_are_read_where_they_are_asked_for(tmp_path: Path):
             "##FORMAT", '##FORMAT=<ID=DS,Number=A,Type=Float,Description="Dosage">\n##FORMAT', 1
         )
     )
-    run("bcftools", "view", "-Ob", "-o", tmp_path / "x.bcf", path)
+    run("bcftools view -Ob -o x.bcf x.vcf", tmp_path)
     assert set(ingest(tmp_path / "x.bcf").dosages.tolist()) == {7}
     store = ingest(tmp_path / "x.bcf", tmp_path / "s.zarr", dataset="DS")
     assert set(np.unique(read_values(store, [0, 3, 4])).tolist()) == {0.25, 1.5}
     with pytest.raises(SourceError, match="the field 'GP' is not read; give GT or DS"):
         ingest(tmp_path / "x.bcf", dataset="GP")
+
+
+def test_variants_without_calls_are_missing(tmp_path: Path):
+    """A field may be in the header and not in every line; one allele of two is not enough."""
+    lines = make_calls(20, 2)
+    lines[1][8:] = ["XX"] + ["1"] * N
+    lines[2][9:12] = ["./1", "0/.", "1/1"]
+    path = write_vcf(tmp_path / "x.vcf", lines)
+    declared = '##FORMAT=<ID=XX,Number=1,Type=Integer,Description="Other">\n##FORMAT'
+    path.write_text(path.read_text().replace("##FORMAT", declared, 1))
+    values = read_values(ingest(path, tmp_path / "s.zarr"), [0, 1, 2])
+    assert np.isnan(values[:, 1]).all()
+    assert not np.isnan(values[:, 0]).all()
+    np.testing.assert_array_equal(values[:3, 2], [np.nan, np.nan, 2])
 
 
 def test_what_is_refused(folder: Path, tmp_path: Path):
@@ -204,10 +213,10 @@ def test_what_is_refused(folder: Path, tmp_path: Path):
 
 def test_files_without_variants_or_samples(folder: Path, tmp_path: Path):
     for kind, name in (("-Ov", "x.vcf"), ("-Oz", "x.vcf.gz"), ("-Ob", "x.bcf")):
-        run("bcftools", "view", "-h", kind, "-o", tmp_path / name, folder / "all.vcf.gz")
+        run(f"bcftools view -h {kind} -o {name} {folder}/all.vcf.gz", tmp_path)
         with pytest.raises(SourceError, match="has no variants"):
             ingest(tmp_path / name)
-        run("bcftools", "view", "-G", kind, "-o", tmp_path / name, folder / "all.vcf.gz")
+        run(f"bcftools view -G {kind} -o {name} {folder}/all.vcf.gz", tmp_path)
         with pytest.raises(SourceError, match="has no samples: it holds variants alone"):
             ingest(tmp_path / name)
     write_pgen(tmp_path / "x.pgen")

@@ -109,8 +109,9 @@ def _reader_of(field: str, n_samples: int, path: Path) -> Reader:
 
     def calls(variant: Any, allele: int, found: Any) -> tuple[Any, np.ndarray]:
         if found is None:
-            genotype = variant.genotype
-            found = np.full((n_samples, 2), -1, np.int16) if genotype is None else genotype.array()
+            found = _calls(variant)
+        if found is None:
+            found = np.full((n_samples, 2), -1, np.int16)
         count_allele(found, allele, line)
         return found, line
 
@@ -125,10 +126,23 @@ def _reader_of(field: str, n_samples: int, path: Path) -> Reader:
                 "sample instead of one for each alternative allele."
             )
         values = found[:, allele - 1].astype(np.float32)
+        called = _calls(variant)
+        if called is not None:  # where calls are haploid, dosages are from 0 to 1
+            values[_is_haploid(called)] *= 2
         values[np.isnan(values)] = np.nan  # htslib's own one warns whenever it is used
         return found, np.clip(values, 0, 2, out=values)
 
     return calls if field == CALLS else dosages
+
+
+def _calls(variant: Any) -> np.ndarray | None:
+    """int16 (n, ploidy + 1), see `count_allele`; None if the variant has none."""
+    return variant.genotype.array() if CALLS in variant.FORMAT else None
+
+
+def _is_haploid(calls: np.ndarray) -> np.ndarray:
+    """Of calls (n, ploidy + 1): which samples have one allele."""
+    return np.asarray((calls[:, :-1] >= -1).sum(axis=1) == 1)
 
 
 def _choose(file: Any, path: Path, wanted: Wanted) -> str:
