@@ -246,25 +246,31 @@ def encode_fractions(values, codes, n_levels, dosages):  # type: ignore[no-untyp
     the dosage can be told from it. Levels that do not occur leave gaps.
     """
     for f in range(values.shape[0]):
-        seen, whole, highest = 0, True, 0
+        n0, n1, n2, n_missing = np.int32(0), np.int32(0), np.int32(0), np.int32(0)
         for i in range(values.shape[1]):
             v = values[f, i]
-            if v == v:
-                step = int(min(max(v, 0.0), 2.0) * DOSAGE_STEPS + 0.5)
-                codes[f, i] = step
-                highest = max(highest, step)
-                if v == 0 or v == 1 or v == 2:
-                    seen |= 1 << int(v)
-                else:
-                    whole = False
-            else:
-                codes[f, i] = MISSING
-        if whole:
-            n_levels[f] = _number(codes[f])
-            dosages[f] = seen
-        else:
-            n_levels[f] = highest + 1
-            dosages[f] = FRACTIONS
+            n0, n1 = np.int32(n0 + np.int32(v == 0)), np.int32(n1 + np.int32(v == 1))
+            n2 = np.int32(n2 + np.int32(v == 2))
+            n_missing = np.int32(n_missing + np.int32(v != v))
+        if n0 + n1 + n2 + n_missing == values.shape[1]:
+            one, two = np.uint8(n0 > 0), np.uint8((n0 > 0) + (n1 > 0))
+            n_levels[f] = two + (n2 > 0)
+            dosages[f] = one + 2 * (n1 > 0) + 4 * (n2 > 0)
+            for i in range(values.shape[1]):
+                v = values[f, i]
+                code = two if v == 2 else (one if v == 1 else np.uint8(0))
+                codes[f, i] = np.uint8(MISSING) if v != v else code
+            continue
+        highest = np.uint8(0)
+        for i in range(values.shape[1]):
+            v = values[f, i]
+            known = v if v == v else np.float32(0)
+            steps = np.float32(DOSAGE_STEPS) * min(max(known, np.float32(0)), np.float32(2))
+            step = np.uint8(np.int32(steps + np.float32(0.5)))
+            highest = max(highest, step)
+            codes[f, i] = step if v == v else np.uint8(MISSING)
+        n_levels[f] = highest + 1
+        dosages[f] = FRACTIONS
 
 
 def encode_numeric(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from srs.errors import SourceError
-from srs.ingest.block import Wanted
+from srs.ingest.block import NO_VALUE, Wanted
 from srs.ingest.formats.arrays.hdf5 import file_record
 from srs.ingest.formats.format import Format
 from srs.ingest.readers.extras import require
@@ -26,7 +27,6 @@ from srs.ingest.readers.genotypes.source import (
     VARIANT_MEM,
     WHOLE,
     GenotypeSource,
-    minus_nine_missing,
 )
 
 MAGIC = b"\x6c\x1b"
@@ -37,6 +37,14 @@ VARYING = (0x10, 0x11)  # and records that differ
 BLOCK_VARIANTS = 1 << 16  # whose records are described together
 STORES_DOSAGES = 0x60  # of the type of a record
 PARSER_MEM = 16 << 20
+USUAL = (0, 1, 2, 3, 4)  # places of the columns that are needed
+
+
+@njit(nogil=True, cache=True)
+def mark_missing(values, mark):  # type: ignore[no-untyped-def]
+    """Put a mark in the place of -9, which is missing in what pgenlib gives."""
+    for i in range(values.shape[0]):
+        values[i] = mark if values[i] == -9 else values[i]
 
 
 class PgenSource(GenotypeSource):
@@ -77,7 +85,8 @@ def open_pgen(path: Path, wanted: Wanted) -> GenotypeSource:
             _read(reader, variants[first:stop], alleles[first:stop], values)
         except RuntimeError as error:
             raise SourceError(f"{path} cannot be read: {_say(error)}") from None
-        return minus_nine_missing(values)
+        mark_missing(values.reshape(-1), values.dtype.type(NO_VALUE if dtype == WHOLE else np.nan))
+        return values
 
     record = file_record("pgen", path, wanted) | {"targets": list(wanted.columns)}
     source = PgenSource(
@@ -188,9 +197,11 @@ def read_pvar(path: Path) -> Sites:
         if places is None:
             n_fields = len(line.split())
             places = (0, n_fields - 3, 1, n_fields - 1, n_fields - 2)
-        fields = line.split(None, max(places) + 1)
+        fields = line.split(None, 5 if places == USUAL else -1)
         try:
-            contig, position, name, other, counted = (fields[at] for at in places)
+            if places != USUAL:
+                fields = [fields[at] for at in places]
+            contig, position, name, other, counted = fields[:5]
             sites.add(name, contig, int(position), other, tuple(counted.split(",")))
         except (IndexError, ValueError):
             raise SourceError(

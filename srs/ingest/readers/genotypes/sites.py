@@ -40,23 +40,21 @@ class Sites:
         self, name: str, contig: str, position: int, other: str, counted: tuple[str, ...]
     ) -> None:
         """A variant; each of the alleles `counted` is a feature."""
+        names = (name,)
         counted = counted or (UNKNOWN_ALLELE,)
-        known = name not in ("", ".")
         if len(counted) > 1:
+            known = name if name not in ("", ".") else f"{contig}:{position}"
+            names = tuple(f"{known}:{allele}" for allele in counted)
             self.n_split += 1
-            self.first_split = self.first_split or (name if known else f"{contig}:{position}")
-        for number, allele in enumerate(counted, 1):
-            if len(counted) > 1:
-                name_here = f"{name if known else f'{contig}:{position}'}:{allele}"
-            else:
-                name_here = name
-            self.ids.append(name_here)
-            self.contigs.append(contig)
-            self.positions.append(position)
-            self.counted.append(allele)
-            self.others.append(other)
-            self.variants.append(self.n_variants)
-            self.alleles.append(number)
+            self.first_split = self.first_split or known
+        n_alleles = len(counted)
+        self.ids += names
+        self.contigs += (contig,) * n_alleles
+        self.positions += (position,) * n_alleles
+        self.counted += counted
+        self.others += (other,) * n_alleles
+        self.variants += (self.n_variants,) * n_alleles
+        self.alleles += range(1, n_alleles + 1)
         self.n_variants += 1
 
     def skip(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from srs.ingest.block import NO_VALUE, ColumnBlock, float_values, numeric_block, small_block
+from srs.ingest.block import ColumnBlock, float_values, numeric_block, small_block
 from srs.store.layout import Annotation
 
 # Annotations of variants, as summary statistics call them.
@@ -125,12 +125,6 @@ def dosage_block(first: int, values: np.ndarray) -> ColumnBlock:
     """Features that are dosages."""
     block = numeric_block(first, values)
     return block if values.dtype == WHOLE else replace(block, counts_alleles=True)
-
-
-def minus_nine_missing(values: np.ndarray) -> np.ndarray:
-    """Dosages in which -9 is missing, as they are here; in place."""
-    values[values == -9] = NO_VALUE if values.dtype == WHOLE else np.nan
-    return values
 
 
 def describe_places(
