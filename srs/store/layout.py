@@ -8,10 +8,12 @@
     │                                             `codes` are MISSING
     ├── feature_id int64 (n_features,)            place -> feature id (column of the source)
     ├── kind       uint8 (n_features,)            by feature id: numeric, ordinal, categorical
-    ├── n_levels   uint8 (n_features,)            by feature id: distinct codes, missing aside
+    ├── n_levels   uint8 (n_features,)            by feature id: distinct codes, missing aside; of
+    │                                             fractions the highest code and 1
     ├── top_share  uint8 (n_features,)            by feature id: most frequent level, in 255ths
     ├── dosages    uint8 (n_features,)            by feature id: which of 0, 1, 2 occur, a bit
-    │                                             each; 0 where values are none; absent: of none
+    │                                             each, or FRACTIONS; 0 where values are none;
+    │                                             absent: of none
     ├── names/     data, offsets                  by feature id; absent: "f0", "f1", ...
     ├── samples/   data, offsets                  sample ids; absent: 0, 1, ...
     ├── labels/    data, offsets, feature_id      levels of categorical features, JSON each
@@ -47,6 +49,8 @@ SCHEMA_VERSION = 3
 OLD_VERSIONS = (1, 2)  # that are read, too: 2 has no wide codes, 1 one byte a code
 MISSING = 255  # the code kept for missing values
 MAX_LEVELS = 255  # codes 0..254
+FRACTIONS = 8  # of `dosages`: the code of a dosage is its number of steps
+DOSAGE_STEPS = 127  # of one allele: codes 0..254 are dosages from 0 to 2
 
 NUMERIC, ORDINAL, CATEGORICAL = 0, 1, 2
 KIND_NAMES = ("numeric", "ordinal", "categorical")

@@ -140,8 +140,8 @@ class FeatureStore:
 
     @property
     def dosages(self) -> np.ndarray | None:
-        """uint8 by feature id: which dosages the codes stand for, bit 0 for 0 and so on; 0 where
-        values are no dosages. None: of no feature."""
+        """uint8 by feature id: which dosages the codes stand for, bit 0 for 0 and so on, or
+        FRACTIONS; 0 where values are no dosages. None: of no feature."""
         return np.asarray(self._group["dosages"][:]) if "dosages" in self._group else None
 
     @property

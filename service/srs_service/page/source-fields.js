@@ -5,13 +5,15 @@ import { choice, field, h, options } from "./dom.js";
 
 const ARCHIVE = ".zip";
 
+export const allSuffixes = (format) => [...format.suffixes, ...format.companions, ...format.beside];
+
 // What the service reads, from its own list.
 export async function loadFormats() {
   const accepted = (await get("/v1/formats")).items.filter((format) => format.accepted);
   return {
     items: accepted,
     // Browsers know the last part of a name only.
-    accept: [...new Set(accepted.flatMap((f) => [...f.suffixes, ...f.companions, ARCHIVE])
+    accept: [...new Set(accepted.flatMap((f) => [...allSuffixes(f), ARCHIVE])
       .map((suffix) => suffix.slice(suffix.lastIndexOf("."))))].join(","),
     of: (name) => longest(accepted, name.toLowerCase()),
   };
@@ -21,7 +23,7 @@ function longest(formats, name) {
   let best = null;
   let length = 0;
   for (const format of formats) {
-    for (const suffix of [...format.suffixes, ...format.companions]) {
+    for (const suffix of allSuffixes(format)) {
       if (name.endsWith(suffix) && suffix.length > length) [best, length] = [format, suffix.length];
     }
   }
@@ -37,7 +39,7 @@ const worded = (help) => help.split("`").map((part, i) => (i % 2 ? option(part) 
 // All formats in a list that is folded away.
 export const formatList = (formats) => h("details", {}, h("summary", {}, "Formats"),
   h("dl", { class: "facts small" }, formats.items.flatMap((format) => [
-    h("dt", {}, format.title), h("dd", {}, [...format.suffixes, ...format.companions].join(" "),
+    h("dt", {}, format.title), h("dd", {}, allSuffixes(format).join(" "),
       format.kinds.includes("folder") ? " (also a folder, as several files or .zip)" : "", ": ", worded(format.help))])));
 
 const text = (name, props = {}) => h("input", { name, maxlength: 2000, autocomplete: "off", ...props });

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class JoinedSource:
             for block in own:
                 if self.keep is not None:
                     kept = np.asarray(block.values)[:, self.keep]
-                    block = ColumnBlock(block.first, kept, block.kinds, block.labels)
+                    block = replace(block, values=kept)
                 yield block
         finally:
             own.close()  # type: ignore[attr-defined]

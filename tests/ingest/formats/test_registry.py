@@ -226,7 +226,7 @@ def test_the_table_of_the_readme_is_that_of_the_descriptors():
         )
     )
     for one in stored_formats():
-        for suffix in (*one.suffixes, *one.companions):
+        for suffix in one.all_suffixes:
             assert suffix in marks, f"{suffix} of {one.name} is not in the README"
             marked = one.extra is not None and suffix in one.suffixes
             assert bool(marks[suffix]) == marked, f"the mark of {suffix}"
