@@ -19,7 +19,7 @@ from srs.engine.memory import (
     projected_mem,
     worker_projected_mem,
 )
-from srs.engine.samples import confounder_notices
+from srs.engine.samples import confounder_notices, subject_notices
 from srs.engine.state import Outcome
 from srs.evidence.arrays import BatchEvidence
 from srs.evidence.halves import halves_notices
@@ -66,6 +66,7 @@ def run_notices(context: RunContext) -> list[str]:
     return [
         *null_notices(context.kinds, shape.n_features, shape.n_roles - 1),
         *confounder_notices(context.store, settings),
+        *subject_notices(context.store, settings),
         *halves_notices(shape.n_features, shape.n_roles),
     ]
 
