@@ -25,7 +25,7 @@ from srs.seeds import PROBES, make_rng
 KEPT = 0.75  # share of their samples that subjects of unequal numbers must keep to be exchanged
 MOVED = 0.5  # share of the samples that could change places, that a draw must move
 LIKE = 0.5  # correlation of the target with itself as probes see it, that a draw may have
-DRAWS = 100  # of permutations, until one moves enough and turns the target enough
+DRAWS = 30  # of permutations, until one moves enough and turns the target enough
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ def draw_apart(
     parts   the first holds the training samples
     target  float64 (n_samples, k): numbers, or a column for each class
     """
-    rng, best = make_rng(seed, PROBES), (np.inf, None)
+    rng = make_rng(seed, PROBES)
+    draws: list[tuple[float, Permutations]] = []
     train = parts[0]
     centred = target[train] - target[train].mean(axis=0)
     for _ in range(DRAWS):
@@ -77,10 +78,8 @@ def draw_apart(
             likeness = _likeness(found.permutations, target, train, centred)
         if not too_few and likeness <= LIKE:
             return found
-        if (key := 10.0 * too_few + likeness) < best[0]:
-            best = key, found
-    assert best[1] is not None
-    return best[1]
+        draws.append((10.0 * too_few + likeness, found))
+    return min(draws, key=lambda draw: draw[0])[1]
 
 
 def _likeness(

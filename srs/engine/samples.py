@@ -331,8 +331,9 @@ def _seen(
 def _columns_of(values: np.ndarray, target: Target) -> np.ndarray:
     """What is learned as columns: the numbers, or whether a sample is of each class."""
     if not target.has_classes:
-        return values[:, None].astype(np.float64)
-    return (values[:, None] == np.arange(target.n_classes)).astype(np.float64)
+        return np.asarray(values[:, None], np.float64)
+    found: np.ndarray = (values[:, None] == np.arange(target.n_classes)).astype(np.float64)
+    return found
 
 
 def _permutations(

@@ -29,17 +29,16 @@ def of_donors(seed, p=600, n_markers=0, n_cells=40):
 def test_no_seed_is_refused_by_chance(n_roles):
     """Guards ten donors of 466 to 529 cells: all of them have others of about their size."""
     store = of_donors(0, p=3, n_cells=500)
-    for seed in range(40):
+    for seed in range(12):
         samples = plan_samples(store, Settings(subjects="who", seed=seed), n_roles)
         assert len(samples.train) >= 0.85 * store.n_samples
         moved = (samples.permutations[:, samples.train] != samples.train).any(axis=0)
         assert moved.mean() >= MOVED
         y = store.target("status").values - 0.5
+        most = LIKE + 0.05 if n_roles < 8 else 0.9  # so many roles of so few subjects are alike
         for role in samples.permutations[1:]:
             seen = y[role[samples.train]]
-            assert abs(np.corrcoef(y[samples.train], seen)[0, 1]) <= (
-                LIKE + 0.05 if n_roles < 8 else 0.9
-            )
+            assert abs(np.corrcoef(y[samples.train], seen)[0, 1]) <= most
 
 
 def test_pairs_of_two_roles_are_not_refused_by_chance():
