@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from srs.ingest.formats.folders import FolderSigns
     from srs.ingest.formats.format import Format
     from srs.ingest.formats.registry import find_format, formats
+    from srs.ingest.more_targets import add_targets, remove_targets
     from srs.ingest.values import read_values
     from srs.results.explanation import Explanation
     from srs.results.result import Result, load_result
@@ -68,6 +69,7 @@ __all__ = [
     "Target",
     "TargetKind",
     "__version__",
+    "add_targets",
     "analyses",
     "check",
     "errors",
@@ -82,6 +84,7 @@ __all__ = [
     "open_store",
     "plan",
     "read_values",
+    "remove_targets",
     "select",
     "target_kinds",
     "theory",
@@ -103,6 +106,7 @@ _HOMES = {
     "SRSSelector": "srs.selection.selector",
     "Target": "srs.targets.target",
     "TargetKind": "srs.targets.kinds",
+    "add_targets": "srs.ingest.more_targets",
     "check": "srs.selection.plan",
     "evidence_kinds": "srs.evidence.registry",
     "find_format": "srs.ingest.formats.registry",
@@ -112,6 +116,7 @@ _HOMES = {
     "open_store": "srs.store",
     "plan": "srs.selection.plan",
     "read_values": "srs.ingest.values",
+    "remove_targets": "srs.ingest.more_targets",
     "select": "srs.selection.select",
     "target_kinds": "srs.targets.registry",
 }
