@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from srs.ingest.more_targets import add_targets, remove_targets
     from srs.ingest.values import read_values
     from srs.results.explanation import Explanation
+    from srs.results.many import ManyResults, load_many
     from srs.results.result import Result, load_result
+    from srs.selection.many import ManyProgress, select_many
     from srs.selection.plan import Plan, check, plan
     from srs.selection.select import select
     from srs.selection.selector import SRSSelector
@@ -60,6 +62,8 @@ __all__ = [
     "FeatureStore",
     "FolderSigns",
     "Format",
+    "ManyProgress",
+    "ManyResults",
     "Option",
     "Plan",
     "Progress",
@@ -80,12 +84,14 @@ __all__ = [
     "formats",
     "ingest",
     "load_kernels",
+    "load_many",
     "load_result",
     "open_store",
     "plan",
     "read_values",
     "remove_targets",
     "select",
+    "select_many",
     "target_kinds",
     "theory",
 ]
@@ -99,6 +105,8 @@ _HOMES = {
     "FeatureStore": "srs.store",
     "FolderSigns": "srs.ingest.formats.folders",
     "Format": "srs.ingest.formats.format",
+    "ManyProgress": "srs.selection.many",
+    "ManyResults": "srs.results.many",
     "Option": "srs.catalogue",
     "Plan": "srs.selection.plan",
     "Progress": "srs.engine.state",
@@ -112,12 +120,14 @@ _HOMES = {
     "find_format": "srs.ingest.formats.registry",
     "formats": "srs.ingest.formats.registry",
     "load_kernels": "srs.engine.kernels",
+    "load_many": "srs.results.many",
     "load_result": "srs.results.result",
     "open_store": "srs.store",
     "plan": "srs.selection.plan",
     "read_values": "srs.ingest.values",
     "remove_targets": "srs.ingest.more_targets",
     "select": "srs.selection.select",
+    "select_many": "srs.selection.many",
     "target_kinds": "srs.targets.registry",
 }
 _MODULES = {"analyses": "srs.explain.analyses", "theory": "srs.theory"}

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from srs.errors import InputError, SourceError
@@ -47,19 +48,50 @@ def add_targets(
     opened = store if isinstance(store, FeatureStore) else open_store(store)
     check_kinds(target_kind)
     read = read_table(table, id_column)
-    if id_column and id_column not in read.keys:
-        raise SourceError(f"{read.where} has no column {id_column!r} to join by.")
-    rows = read.rows_of(opened.sample_ids)
-    if not (rows >= 0).any():
-        ids = next(iter(read.keys.values()))
-        raise SourceError(
-            f"no sample of the store is in {read.where}: the first sample is "
-            f"{opened.sample_ids[0]!r} and the first row {ids[0] if ids else 'none'!r}; if another "
-            "column has the ids, name it with --id-column."
-        )
+    rows = _match(opened, read, id_column)
     targets = [_parse(read, rows, name, target_kind) for name in _columns(read, columns)]
     write_targets(opened, targets, overwrite)
     return opened
+
+
+def ensure_targets(store: str | os.PathLike[str], table: Any) -> list[str]:
+    """Add the columns of a table that a store has not; the names of all of them.
+
+    A target of the same name must have the same values, so that nothing is replaced unasked.
+    """
+    opened = open_store(store)
+    read = read_table(table)
+    rows = _match(opened, read, None)
+    targets = [_parse(read, rows, name, None) for name in _columns(read, None)]
+    for target in targets:
+        if target.name in opened.target_names:
+            mine = opened.target(target.name)
+            if mine.labels != target.labels or not np.array_equal(
+                mine.values, target.values, equal_nan=not target.has_classes
+            ):
+                raise InputError(
+                    f"the store has other values of the target {target.name!r} than {read.where}: "
+                    "replace them with srs targets add --overwrite, or rename the column."
+                )
+    new = [target for target in targets if target.name not in opened.target_names]
+    if new:
+        write_targets(opened, new, overwrite=False)
+    return [target.name for target in targets]
+
+
+def _match(store: FeatureStore, table: SampleTable, id_column: str | None) -> np.ndarray:
+    """The row of each sample in the table; SourceError if none has one."""
+    if id_column and id_column not in table.keys:
+        raise SourceError(f"{table.where} has no column {id_column!r} to join by.")
+    rows = table.rows_of(store.sample_ids)
+    if not (rows >= 0).any():
+        ids = next(iter(table.keys.values()))
+        raise SourceError(
+            f"no sample of the store is in {table.where}: the first sample is "
+            f"{store.sample_ids[0]!r} and the first row {ids[0] if ids else 'none'!r}; if another "
+            "column has the ids, name it with --id-column."
+        )
+    return rows
 
 
 def _columns(table: SampleTable, columns: Sequence[str] | None) -> list[str]:

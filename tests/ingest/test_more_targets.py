@@ -127,11 +127,12 @@ def test_from_the_shell(table, tmp_path):
         assert done.exit_code == 0, done.output
         return done.stdout
 
-    files = (tmp_path / "x.npy", store, "--sample-ids", tmp_path / "ids.txt")
+    files = ("ingest", tmp_path / "x.npy", store, "--sample-ids", tmp_path / "ids.txt", "--json")
     named = ("--table", tmp_path / "t.csv", "--target", "case", "--target", "ldl")
-    about = json.loads(run("ingest", *files, *named, "--json"))
+    about = json.loads(run(*files, *named))
     assert [target["name"] for target in about["targets"]] == ["case", "ldl"]
-    listed = run("targets", "add", store, tmp_path / "t.csv", "--column", "site")
+    added = ("targets", "add", store, tmp_path / "t.csv", "--column", "site")
+    listed = run(*added)
     assert "ldl, numbers" in listed
     assert "missing in 3 samples" in listed
     assert "site, classes, 2 classes" in listed
