@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
@@ -118,8 +119,16 @@ class ManyResults(Mapping[str, Result]):
             )
         return rows
 
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write all results and the overview; returns the folder."""
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        link: Callable[[Mapping[str, Any]], str | None] | None = None,
+    ) -> Path:
+        """Write all results and the overview; returns the folder.
+
+        link  gives the address of a target's report on the page, from its row of `summary`; None:
+              its file
+        """
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         places = folders_of([*self._found, *self.failed])
@@ -129,7 +138,7 @@ class ManyResults(Mapping[str, Result]):
                 self[target].save(here)
                 self._found[target] = here
         self.folder = path
-        write_overview(self, path)
+        write_overview(self, path, link or link_to_folder)
         return path
 
 
@@ -163,7 +172,16 @@ def folders_of(targets: Sequence[str]) -> dict[str, str]:
     return places
 
 
-def write_overview(results: ManyResults, folder: Path) -> None:
+def link_to_folder(row: Mapping[str, Any]) -> str | None:
+    """The report of a target, from the page beside its folder."""
+    return None if row["folder"] is None else f"{quote(row['folder'])}/{REPORT_NAME}"
+
+
+def write_overview(
+    results: ManyResults,
+    folder: Path,
+    link: Callable[[Mapping[str, Any]], str | None] = link_to_folder,
+) -> None:
     """Write the table, the page and the list of targets; the list comes last."""
     table = results.overview_table
     partial = folder / (TABLE_NAME + ".partial")
@@ -173,7 +191,7 @@ def write_overview(results: ManyResults, folder: Path) -> None:
     pyarrow.csv.write_csv(table, partial)
     partial.replace(folder / CSV_NAME)
     summary = results.summary()
-    write_text(folder / PAGE_NAME, render_many(summary, table.to_pylist(), REPORT_NAME))
+    write_text(folder / PAGE_NAME, render_many(summary, table.to_pylist(), link))
     document = {"format": FORMAT, "schema_version": VERSION, "targets": summary}
     write_text(folder / TARGETS_NAME, json.dumps(document, indent=1, allow_nan=False) + "\n")
 

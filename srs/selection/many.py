@@ -57,6 +57,7 @@ def select_many(
     folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
     on_progress: Callable[[ManyProgress], None] | None = None,
+    on_result: Callable[[Result], Result] | None = None,
     **settings: Any,
 ) -> ManyResults:
     """Find the relevant features of each of many targets of a store.
@@ -68,6 +69,7 @@ def select_many(
     resume       leave out targets whose result is in the folder, and continue the one that was
                  interrupted
     on_progress  function that is called with a `ManyProgress`
+    on_result    function that is called with each result; what it returns is kept
     settings     all others of `srs.select`, for every target; max_seconds is of one target
 
     The result of a target is that of `srs.select(store, target=..., **settings)`, to the byte, and
@@ -84,7 +86,8 @@ def select_many(
     names = choose_targets(opened, targets, given)
     if resume and folder is None:
         raise SettingsError("resume needs the folder of the runs.")
-    many = _Many(opened, given, names, None if folder is None else Path(folder), on_progress)
+    many = _Many(opened, given, names, None if folder is None else Path(folder))
+    many.on_progress, many.on_result = on_progress, on_result
     return many.run(resume)
 
 
@@ -131,10 +134,10 @@ class _Many:
         given: Mapping[str, Any],
         names: Sequence[str],
         folder: Path | None,
-        on_progress: Callable[[ManyProgress], None] | None,
     ) -> None:
         self.store, self.given, self.names, self.folder = store, given, names, folder
-        self._on_progress = on_progress
+        self.on_progress: Callable[[ManyProgress], None] | None = None
+        self.on_result: Callable[[Result], Result] | None = None
         self._places = folders_of(names)
         self._n_done = 0
         self._found: dict[str, Result | Path] = {}
@@ -183,11 +186,13 @@ class _Many:
         if request.run.executor is not None and shared.executor is None:
             shared.executor = stack.enter_context(open_run_executor(request))
         result = run_selection(request, shared)
+        if self.on_result is not None:
+            result = self.on_result(result)
         return result if folder is None else result.save(folder)
 
     def _tell(self, name: str, now: Progress | None) -> None:
-        if self._on_progress is not None:
-            self._on_progress(ManyProgress(name, self._n_done, len(self.names), now))
+        if self.on_progress is not None:
+            self.on_progress(ManyProgress(name, self._n_done, len(self.names), now))
 
 
 def _check_same(folder: Path, request: Request) -> None:

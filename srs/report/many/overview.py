@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
 
 from srs.report.markup import Cell, Column, data_table, name, page, paragraph, prose, section, text
 from srs.report.style import CSS, SCRIPT
@@ -28,22 +27,26 @@ HEAT_CSS = """
 
 
 def render_many(
-    summary: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], report: str
+    summary: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]],
+    link: Callable[[Mapping[str, Any]], str | None],
 ) -> str:
     """The page.
 
     summary  one row a target, see `srs.results.many.ManyResults.summary`
     rows     the overview: one row a target and feature
-    report   name of the page of a target in its folder
+    link     address of the report of a row of the summary; None: it has none
     """
     n_found = len({row["feature_id"] for row in rows if row["verdict"] == "RELEVANT"})
     title = f"{count(n_found, 'relevant feature')} of {count(len(summary), 'target')}"
     header = f"<header><h1>{prose(title)}</h1></header>"
-    body = "\n".join(part for part in (_targets(summary, report), _heat(summary, rows)) if part)
+    body = "\n".join(part for part in (_targets(summary, link), _heat(summary, rows)) if part)
     return page(title, CSS + HEAT_CSS, header, body, SCRIPT)
 
 
-def _targets(summary: Sequence[Mapping[str, Any]], report: str) -> str:
+def _targets(
+    summary: Sequence[Mapping[str, Any]], link: Callable[[Mapping[str, Any]], str | None]
+) -> str:
     columns = [
         Column("target", numeric=False),
         Column("relevant", "Number of relevant features."),
@@ -58,19 +61,19 @@ def _targets(summary: Sequence[Mapping[str, Any]], report: str) -> str:
         data_table(
             "One row per target; its name leads to its report.",
             columns,
-            [_target_row(row, report) for row in summary],
+            [_target_row(row, link(row)) for row in summary],
             interactive=True,
         ),
     )
 
 
-def _target_row(row: Mapping[str, Any], report: str) -> list[Cell]:
+def _target_row(row: Mapping[str, Any], address: str | None) -> list[Cell]:
     if row["error"] is not None:
         empty = [Cell("", -1.0)] * 4
         return [Cell(name(row["target"])), *empty, Cell(prose(f"no result: {row['error']}"))]
     shown = name(row["target"])
-    if row["folder"] is not None:
-        shown = f'<a href="{quote(row["folder"])}/{report}">{shown}</a>'
+    if address is not None:
+        shown = f'<a href="{text(address)}">{shown}</a>'
     names = row["relevant"]
     some = ", ".join(name(one) for one in names[:5]) + (", …" if len(names) > 5 else "")
     return [
