@@ -134,7 +134,16 @@ _MODULES = {"analyses": "srs.explain.analyses", "theory": "srs.theory"}
 
 
 # What srs-select-client has of this.
-_OF_CLIENT = ("Explanation", "Result", "SRSError", "__version__", "errors", "load_result")
+_OF_CLIENT = (
+    "Explanation",
+    "ManyResults",
+    "Result",
+    "SRSError",
+    "__version__",
+    "errors",
+    "load_many",
+    "load_result",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -38,7 +38,8 @@ class Jobs:
 
         dataset          a dataset or its id
         kind             "select" or "explain"; `Datasets.upload` submits the third kind, "ingest"
-        features         of an explanation: a selection that succeeded (a job or its id), or names
+        features         of an explanation: a selection that succeeded (a job or its id; of one for
+                         many targets {"job_id": ..., "target": ...}), or names
         targets          of a selection: names of targets, or "all", to select for each of them;
                          None: for one, the setting `target`
         name             name of the job
@@ -134,6 +135,8 @@ def _features(given: Any) -> dict[str, Any]:
         )
     if isinstance(given, (Job, str)):
         return {"job_id": _id(given)}
+    if isinstance(given, Mapping):
+        return {"job_id": _id(given["job_id"]), "target": given.get("target")}
     return {"names": list(given)}
 
 
