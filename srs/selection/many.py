@@ -76,7 +76,7 @@ def select_many(
     so is its error rate. A target that cannot be learned is told in `failed`.
 
     >>> import numpy as np, srs
-    >>> X = np.random.default_rng(1).normal(size=(200, 30))
+    >>> X = np.random.default_rng(2).normal(size=(200, 30))
     >>> store = srs.ingest(X, target={"a": X[:, 3] > 0, "b": X[:, 7]})
     >>> {name: result.relevant_names for name, result in srs.select_many(store).items()}
     {'a': ['f3'], 'b': ['f7']}

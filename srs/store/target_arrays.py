@@ -90,8 +90,8 @@ def _writable(store: FeatureStore) -> zarr.Group:
         raise InputError("targets are added to a whole store, not to a part of it.")
     if store.location is not None and store.path is None:
         raise InputError(f"{store!r} is in object storage: add targets to a local copy of it.")
-    root = store._group.store if store.path is None else store.path
     try:
+        root = store.path or store._group.store.with_read_only(read_only=False)
         return zarr.open_group(root, mode="r+", zarr_format=3)
     except Exception as error:
         raise StoreError(f"{store!r} cannot be written: {error}") from None

@@ -78,6 +78,15 @@ def test_targets_are_added_to_a_store(table, tmp_path):
     assert not (tmp_path / "x.zarr" / "targets" / "case").exists()
 
 
+def test_targets_of_a_store_in_memory(table):
+    store = srs.ingest(X, sample_ids=IDS, target=CASE)
+    assert srs.add_targets(store, table, ["ldl"]).target("ldl").missing.sum() == 6
+    part = store.view(samples=range(20))
+    assert part.target("ldl").missing.sum() == 6
+    with pytest.raises(InputError, match="to a whole store"):
+        srs.add_targets(part, table, ["site"])
+
+
 def test_a_checkpoint_is_not_continued_with_other_values(table, tmp_path):
     """Guards what the fingerprint does not tell: a target that was replaced."""
     from threading import Event
