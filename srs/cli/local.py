@@ -15,6 +15,7 @@ from srs.cli.commands.ingest import ingest
 from srs.cli.commands.keys import app as keys
 from srs.cli.commands.results import results
 from srs.cli.commands.serve import ServeCommand, serve
+from srs.cli.commands.targets import app as targets
 from srs.cli.panels import CommandWithPanels
 from srs.cli.source_options import FormatsCommand
 
@@ -35,6 +36,11 @@ A table with its target in a column, for a script that reads JSON:
   srs select table.zarr --out run2 --json
 
 \b
+Many phenotypes of the same samples, one list for each:
+  srs targets add wide.zarr phenotypes.tsv
+  srs select wide.zarr --targets all --out many
+
+\b
 Serve all of it over HTTP to a group:
   srs serve --data-dir srs-data --store-root /data/stores
   srs keys create ann --days 90
@@ -51,4 +57,5 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(results)
     app.command()(export)
     app.command(cls=ServeCommand)(serve)
+    app.add_typer(targets, name="targets")
     app.add_typer(keys, name="keys")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from srs.catalogue import Analysis, Option
@@ -28,6 +28,7 @@ class Jobs:
         kind: str = "select",
         *,
         features: Any = None,
+        targets: Sequence[str] | str | None = None,
         name: str | None = None,
         idempotency_key: str | None = None,
         webhook: Mapping[str, str] | None = None,
@@ -37,7 +38,10 @@ class Jobs:
 
         dataset          a dataset or its id
         kind             "select" or "explain"; `Datasets.upload` submits the third kind, "ingest"
-        features         of an explanation: a selection that succeeded (a job or its id), or names
+        features         of an explanation: a selection that succeeded (a job or its id; of one for
+                         many targets {"job_id": ..., "target": ...}), or names
+        targets          of a selection: names of targets, or "all", to select for each of them;
+                         None: for one, the setting `target`
         name             name of the job
         idempotency_key  the same key and request give the same job, from any process; None: a new
                          one, which covers the retries of this call
@@ -53,6 +57,8 @@ class Jobs:
             raise InputError("features can only be given for explanations: use kind='explain'.")
         else:
             _refuse_unknown(settings)
+            if targets is not None:
+                body["targets"] = targets if isinstance(targets, str) else list(targets)
         body |= {"settings": _settings(settings), "name": name, "webhook": webhook}
         key = idempotency_key or str(uuid.uuid4())
         return Job(self._connection, self._connection.post("/v1/jobs", body, key=key).json())
@@ -129,6 +135,8 @@ def _features(given: Any) -> dict[str, Any]:
         )
     if isinstance(given, (Job, str)):
         return {"job_id": _id(given)}
+    if isinstance(given, Mapping):
+        return {"job_id": _id(given["job_id"]), "target": given.get("target")}
     return {"names": list(given)}
 
 

@@ -200,16 +200,20 @@ def _criterion(settings: Settings, target: Target) -> str:
     return settings.criterion
 
 
-def with_resident_codes(context: RunContext, threads: int) -> RunContext:
+def with_resident_codes(
+    context: RunContext, threads: int, codes: np.ndarray | None = None
+) -> RunContext:
     """The context with the whole store in memory, where that fits beside `threads` batches, and
     with what is left for steps to keep.
+
+    codes  those of the store, if another run has read them
 
     The answer is the same; what is read or made again and again otherwise is so once.
     """
     allowed = context.settings.allowed_mem
     needed = projected_mem(context.shape, threads, resident=True)
     if needed <= allowed:
-        context = load_codes(context)
+        context = load_codes(context) if codes is None else replace(context, resident=codes)
     else:
         needed = projected_mem(context.shape, threads)
     names = () if context.settings.mode == "paper" else context.kinds  # it has no steps

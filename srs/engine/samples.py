@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from srs import seeds
-from srs.engine.permutations import draw_permutations
+from srs.engine.permutations import draw_apart
 from srs.errors import InputError, SettingsError
 from srs.settings import Settings
 from srs.store import FeatureStore
@@ -34,7 +34,8 @@ MIN_SEEN = 0.1  # share of the training samples that must have a weight
 # A feature that tells three samples from three others does so, or the other way round, in 2 of the
 # 20 ways to deal out their labels. With fewer samples chance is as good in more than one of ten.
 MIN_SAMPLES = 6
-MIN_MOVED = 0.5  # share of the training samples that probes must move
+MIN_MOVED = 0.5  # share of the training samples that probes must be able to move
+FEW_SUBJECTS = 20  # below, chance may make a target of subjects like what many features share
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
             held_out=held_out,
             strata=strata,
             subjects=subjects,
+            target=_columns_of(values, target),
         )
     if (weights[train] != weights[train[0]]).any():
         # What is not seen must not decide how finely weights are told apart.
@@ -192,6 +194,31 @@ def confounder_notices(store: FeatureStore, settings: Settings) -> list[str]:
                 "bins of equal size; if its numbers are labels, ingest it as text."
             )
     return notices
+
+
+def subject_notices(store: FeatureStore, settings: Settings) -> list[str]:
+    """What to know of a target that changes within subjects, or of few subjects."""
+    if settings.subjects is None:
+        return []
+    target, subjects = store.target(settings.target), levels_of(store, settings.subjects)
+    order = np.argsort(subjects, kind="stable")
+    same = subjects[order[1:]] == subjects[order[:-1]]
+    changes = same & (target.values[order[1:]] != target.values[order[:-1]])
+    n_subjects = int(subjects.max()) + 1
+    n_changing = len(np.unique(subjects[order[1:]][changes]))
+    name = settings.subjects
+    if 2 * n_changing > n_subjects:
+        return [
+            f"the target {target.name!r} changes within {n_changing} of {n_subjects} subjects: to "
+            f"compare samples within subjects, give {name!r} as a confounder (--confounder {name}) "
+            "instead."
+        ]
+    if not n_changing and n_subjects < FEW_SUBJECTS:
+        return [
+            f"the target {target.name!r} is one of {n_subjects} subjects: what many features "
+            "share may agree with so few by chance, and then all of these are relevant together."
+        ]
+    return []
 
 
 def _split(
@@ -301,6 +328,14 @@ def _seen(
     )
 
 
+def _columns_of(values: np.ndarray, target: Target) -> np.ndarray:
+    """What is learned as columns: the numbers, or whether a sample is of each class."""
+    if not target.has_classes:
+        return np.asarray(values[:, None], np.float64)
+    found: np.ndarray = (values[:, None] == np.arange(target.n_classes)).astype(np.float64)
+    return found
+
+
 def _permutations(
     seed: int,
     n_roles: int,
@@ -309,19 +344,20 @@ def _permutations(
     held_out: np.ndarray,
     strata: np.ndarray | None,
     subjects: np.ndarray | None,
+    target: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Permutations within strata, of whole subjects, and the training samples that are left."""
     within = np.zeros(n_samples, np.int64) if strata is None else strata
-    found = draw_permutations(seed, n_roles, (train, held_out), within, subjects)
+    found = draw_apart(seed, n_roles, (train, held_out), within, subjects, target=target)
     train = np.setdiff1d(train, found.left_out).astype(np.int32)
-    moved = (found.permutations[:, train] != train).any(axis=0).sum()
-    if n_roles > 1 and moved < MIN_MOVED * len(train):
+    can_move = int(found.can_move[train].sum())
+    if n_roles > 1 and can_move < MIN_MOVED * len(train):
         alike = " and ".join(
             (["are equal in all confounders"] if strata is not None else [])
             + (["belong to subjects of about as many samples"] if subjects is not None else [])
         )
         raise SettingsError(
-            f"probes can be made of {int(moved)} of {len(train)} training samples only: the "
+            f"probes can be made of {can_move} of {len(train)} training samples only: the "
             f"others have no other samples that {alike}. Use fewer or coarser confounders, or "
             "give subjects equal numbers of samples."
         )

@@ -57,6 +57,11 @@ def open_context(
             matrix = matrix.take(np.delete(np.arange(matrix.n_features), column))
         if context in store.target_names:
             chosen = store.target(context)
+            if chosen.missing.any():
+                raise InputError(
+                    f"the context {context!r} is missing in {int(chosen.missing.sum())} samples: "
+                    "explain a part of the store without these (store.view)."
+                )
         else:
             chosen = _feature_as_target(store, context)
     else:

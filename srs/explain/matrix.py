@@ -171,8 +171,14 @@ def open_matrix(
         features = load_result(features)
     if isinstance(features, Result):
         store, wanted = _of_run(store, features)
+        learned = features.document["data"]["target"]
+        target = learned if target is None and learned in store.target_names else target
     else:
         wanted = features
+    found = _target(store, target, needs_target)
+    if found is not None and found.missing.any():
+        store = store.view(np.flatnonzero(~found.missing))
+        found = _target(store, target, needs_target)
     ids = _feature_ids(store, wanted)
     names = store.feature_names
     ids = np.array([i for i in ids.tolist() if names[i] not in leave_out], np.int64)
@@ -183,7 +189,6 @@ def open_matrix(
             f"{len(ids)} features x {store.n_samples} samples do not fit in memory: select "
             f"features first (srs select) and explain those."
         )
-    found = _target(store, target, needs_target)
     chosen = tuple(names[i] for i in ids.tolist())
     if found is not None and isinstance(target, str) and target in chosen:
         raise InputError(f"the feature {target!r} is the target: leave it out of the features.")

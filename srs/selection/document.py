@@ -19,7 +19,7 @@ from srs.engine.memory import (
     projected_mem,
     worker_projected_mem,
 )
-from srs.engine.samples import confounder_notices
+from srs.engine.samples import confounder_notices, subject_notices
 from srs.engine.state import Outcome
 from srs.evidence.arrays import BatchEvidence
 from srs.evidence.halves import halves_notices
@@ -50,6 +50,7 @@ from srs.selection.effects import find_effects
 from srs.selection.effects.clusters import find_clusters
 from srs.selection.feature_sets import FeatureSets, decide_sets
 from srs.selection.groups import Signals, find_signals
+from srs.selection.known import missing_notices
 from srs.selection.pairs import with_whom
 from srs.store import FeatureStore
 from srs.targets.registry import target_kind
@@ -65,7 +66,9 @@ def run_notices(context: RunContext) -> list[str]:
     shape, settings = context.shape, context.settings
     return [
         *null_notices(context.kinds, shape.n_features, shape.n_roles - 1),
+        *missing_notices(context.store, settings),
         *confounder_notices(context.store, settings),
+        *subject_notices(context.store, settings),
         *halves_notices(shape.n_features, shape.n_roles),
     ]
 

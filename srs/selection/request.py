@@ -11,6 +11,7 @@ import numpy as np
 from srs.errors import SettingsError
 from srs.evidence.registry import weighted_kinds
 from srs.memory import DEFAULT_MEM, parse_bytes
+from srs.selection.known import with_known_samples
 from srs.setting import Setting
 from srs.settings import OF_RESULTS, RUN_ARGUMENTS, RunArguments, Settings
 from srs.store import FeatureStore, open_store
@@ -48,7 +49,8 @@ def read_request(given: Mapping[str, Any]) -> Request:
         pinned = values.get("pinned", ())
         wanted = None if run.features is None else [*run.features, *pinned]
         store = store.view(run.samples, wanted)
-    return Request(store, Settings(**values), run)
+    settings = Settings(**values)
+    return Request(with_known_samples(store, settings), settings, run)
 
 
 def _read(setting: Setting, value: Any) -> Any:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from srs.engine.checkpoint import remove_checkpoint
 from srs.engine.context import RunContext, make_context, require_samples, with_resident_codes
 from srs.engine.kernels import ensure_compiled
 from srs.engine.loop import Run
-from srs.engine.memory import threads_that_fit
+from srs.engine.memory import coordinator_mem, projected_mem, threads_that_fit
 from srs.engine.state import Progress
 from srs.engine.worker import make_task
 from srs.executors import Executor, open_executor
@@ -160,7 +163,34 @@ def select(
     return run_selection(read_request(locals()))
 
 
-def run_selection(request: Request) -> Result:
+@dataclass
+class Shared:
+    """What runs on many targets of a store share.
+
+    sharing   whether other runs follow
+    executor  workers; None: each run has threads of its own
+    codes     fingerprint of a store or view, and all its codes, if there was room for them
+    """
+
+    sharing: bool = False
+    executor: Executor | None = None
+    codes: tuple[str, np.ndarray] | None = None
+
+    def codes_of(self, context: RunContext) -> np.ndarray | None:
+        """The codes of a run, if they are here; others make room."""
+        if self.codes is not None and self.codes[0] != context.store.fingerprint:
+            self.codes = None
+        return None if self.codes is None else self.codes[1]
+
+    def keep(self, context: RunContext, n_parallel: int) -> None:
+        """Keep the codes of a run, if they fit beside all that a run holds of its own."""
+        allowed, shape = context.settings.allowed_mem, context.shape
+        needed = projected_mem(shape, n_parallel, resident=True) + context.kept_mem
+        if context.resident is not None and needed + coordinator_mem(shape) <= allowed:
+            self.codes = (context.store.fingerprint, context.resident)
+
+
+def run_selection(request: Request, shared: Shared | None = None) -> Result:
     """Run the loop on a request, and make its result."""
     settings, given = request.settings, request.run
     context = make_context(request.store, settings)
@@ -173,8 +203,9 @@ def run_selection(request: Request) -> Result:
     if given.feature_sets is not None:
         sets = choose_sets(given.feature_sets, request.store, settings)
     folder = None if given.folder is None else Path(given.folder)
-    with _open_executor(request) as executor:
-        run = _make_run(context, executor, folder, given)
+    shared = shared or Shared()
+    with open_run_executor(request, shared.executor) as executor:
+        run = _make_run(context, executor, folder, given, shared)
         if given.resume:
             run.restore()
         outcome = run.run()
@@ -190,7 +221,12 @@ def run_selection(request: Request) -> Result:
     return result
 
 
-def _open_executor(request: Request) -> AbstractContextManager[Executor]:
+def open_run_executor(
+    request: Request, opened: Executor | None = None
+) -> AbstractContextManager[Executor]:
+    """What the trees of a request are grown on; one that is open already stays open."""
+    if opened is not None:
+        return nullcontext(opened)
     given = request.run
     return open_executor(
         given.executor,
@@ -206,6 +242,7 @@ def _make_run(
     executor: Executor,
     folder: Path | None,
     given: RunArguments,
+    shared: Shared,
 ) -> Run:
     asked = {
         "on_progress": given.on_progress,
@@ -218,5 +255,7 @@ def _make_run(
     executor.n_parallel = threads_that_fit(
         context.shape, executor.n_parallel, context.settings.allowed_mem
     )
-    context = with_resident_codes(context, executor.n_parallel)
+    context = with_resident_codes(context, executor.n_parallel, shared.codes_of(context))
+    if shared.sharing:
+        shared.keep(context, executor.n_parallel)
     return Run(context, executor, folder, **asked)

@@ -19,7 +19,8 @@
     ├── labels/    data, offsets, feature_id      levels of categorical features, JSON each
     ├── values     float (n_features, n_samples)  by feature id; only where values are kept
     ├── annotations/NAME                          by feature id: positions and the like
-    └── targets/NAME                              int32 class codes or float64 values
+    └── targets/NAME                              int32 class codes or float64 values; -1 or NaN
+                                                  where a sample has none
 
 `codes` is chunked by features and never along samples. Features stand in tiles of 64, and inside a
 tile the bytes are sample-major: filling a block then copies cache lines, 64 features of a sample
@@ -38,7 +39,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -76,10 +77,12 @@ class TargetAttributes(TypedDict):
 
     task    what kind of target it is, e.g. "classification" or "regression"
     labels  label of each class code; empty for numbers
+    added   hash of its values, if it was added to a store that was there; else absent
     """
 
     task: str
     labels: list[str]
+    added: NotRequired[str]
 
 
 class AnnotationAttributes(TypedDict):
@@ -98,7 +101,8 @@ class Manifest:
     n_features       number of features
     n_samples        number of samples
     chunk_features   features in one chunk of `codes`
-    fingerprint      hash of codes, kinds, names, sample ids, labels and targets (hexadecimal)
+    fingerprint      hash of codes, kinds, names, sample ids, labels and of the targets that came
+                     with them (hexadecimal); targets that are added later do not change it
     targets          names of the targets, the default one first
     any_missing      whether any code is MISSING
     any_categorical  whether any feature is categorical with more than two levels

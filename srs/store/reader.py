@@ -183,6 +183,12 @@ class FeatureStore:
         attrs = dict(array.attrs)
         return Target(name, read_kind(attrs["task"]), np.asarray(array[:]), tuple(attrs["labels"]))
 
+    def added_mark(self, name: str | None) -> str | None:
+        """The hash of a target that was added to the store, which its fingerprint does not tell;
+        None: it came with the store."""
+        name = self.manifest.targets[0] if name is None else name
+        return dict(self._group[f"targets/{name}"].attrs).get("added")
+
     def labels(self, feature_id: int) -> tuple[str, ...]:
         """Levels of a categorical feature, by code; empty for the others."""
         if "labels" not in self._group:

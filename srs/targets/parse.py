@@ -7,6 +7,7 @@ say, for `srs.targets.registry`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,18 @@ from srs.targets.values import is_number
 
 
 def parse_target(
-    name: str, given: Any, n_samples: int, target_kind: str | None, learned: bool = True
+    name: str,
+    given: Any,
+    n_samples: int,
+    target_kind: str | None,
+    learned: bool = True,
+    *,
+    may_miss: bool = False,
 ) -> Target:
     """A checked Target; SourceError says what is wrong with it and in which row.
 
-    learned  whether it must be something to learn; else all samples may be equal, or all differ
+    learned   whether it must be something to learn; else all samples may be equal, or all differ
+    may_miss  whether some samples may have no value
     """
     _check_name(name)
     check_kinds({name: target_kind} if target_kind is not None else None)
@@ -33,6 +41,10 @@ def parse_target(
         raise SourceError(
             f"the target {name!r} has {len(series)} values and the source has {n_samples} samples."
         )
+    known = series.notna().to_numpy(bool)
+    if may_miss and known.any() and not known.all():
+        some = series[known].reset_index(drop=True).infer_objects()
+        return _spread(parse_target(name, some, len(some), target_kind, learned=learned), known)
     _refuse_missing(name, series)
     if target_kind is None:
         target_kind = next(kind.name for kind in kinds.values() if kind.fits(series))
@@ -40,6 +52,14 @@ def parse_target(
     if learned:
         kinds[target_kind].check(parsed)
     return parsed
+
+
+def _spread(target: Target, known: np.ndarray) -> Target:
+    """A target of the samples that have a value, for all."""
+    values = target.values
+    whole = np.full(len(known), -1 if target.has_classes else np.nan, values.dtype)
+    whole[known] = values
+    return replace(target, values=whole)
 
 
 def check_kinds(target_kind: str | Mapping[str, str] | None) -> None:

@@ -13,7 +13,7 @@ class Target:
 
     name    as given at ingest
     kind    what kind of target it is, e.g. "classes" or "numbers", see `srs.targets.registry`
-    values  int32 class codes (n_samples,), or float64 values
+    values  int32 class codes (n_samples,), or float64 values; -1 and NaN where a sample has none
     labels  label of each class code; empty for numbers
     """
 
@@ -30,6 +30,12 @@ class Target:
     def has_classes(self) -> bool:
         """Whether the values are codes of classes; else they are numbers."""
         return bool(self.labels)
+
+    @property
+    def missing(self) -> np.ndarray:
+        """bool (n_samples,): samples that have no value."""
+        found: np.ndarray = self.values < 0 if self.has_classes else np.isnan(self.values)
+        return found
 
     @property
     def n_outputs(self) -> int:

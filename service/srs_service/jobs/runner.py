@@ -19,7 +19,7 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from srs_service.data.datasets import DatasetRegistry
-from srs_service.data.layout import DataFolder
+from srs_service.data.layout import DataFolder, target_folder
 from srs_service.database import JobStore
 from srs_service.database.documents import ErrorDocument, ProgressDocument
 from srs_service.errors import LeaseLost, NotFound, ServiceError
@@ -176,6 +176,7 @@ class Runner:
         if job.kind == JobKind.SELECT:
             sets = self._store.jobs.feature_sets(job.id)
             order["settings"] = {**job.spec["settings"], "feature_sets": sets}
+            order["targets"] = job.spec.get("targets")  # jobs of version 0.1 have none
         if job.kind == JobKind.EXPLAIN:
             order["features"] = self._features(job)
             order["memory_bytes"] = int(self._settings.max_memory)
@@ -188,7 +189,9 @@ class Runner:
         selection = self._store.jobs.get(wanted["job_id"], job.owner)
         if selection.result_fence is None:
             raise NotFound("the selection whose features were to be explained has no result.")
-        return str(self._folder.attempt(selection.id, selection.result_fence))
+        folder = self._folder.attempt(selection.id, selection.result_fence)
+        target = wanted.get("target")
+        return str(folder if target is None else target_folder(folder, target))
 
     # -- attempts -----------------------------------------------------------------------------
 

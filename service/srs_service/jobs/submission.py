@@ -133,6 +133,9 @@ class Submitter:
         dataset = self._store.datasets.get(request.dataset_id, owner)
         self._check_memory(request.settings.memory)
         question = self._question("check", dataset, request.settings)
+        if isinstance(request.targets, list):
+            _check_targets(dataset, request.targets)
+            question["settings"]["target"] = request.targets[0]  # others need as much memory
         # The seed changes neither what fits nor what is valid.
         asked = json.dumps([dataset.id, {**question["settings"], "seed": 0}], sort_keys=True)
         known = hashlib.sha256(asked.encode()).hexdigest()
@@ -154,6 +157,10 @@ class Submitter:
             selection = self._store.jobs.get(request.features.job_id, owner)
             if selection.kind != JobKind.SELECT or selection.status != JobStatus.SUCCEEDED:
                 raise Invalid("features.job_id must name a selection that succeeded.")
+            targets, target = selection.spec.get("targets"), request.features.target
+            if (targets is None) != (target is None):
+                needs = "has many targets: say which" if target is None else "has one target"
+                raise Invalid(f"features.target: the selection {needs}.")
             if (selection.summary or {}).get("n_relevant") == 0:
                 raise Invalid(
                     "the selection found no relevant feature: name features to explain instead."
@@ -174,6 +181,15 @@ class Submitter:
             "scheduler": self._settings.scheduler,
             "limits": self._registry.limits(dataset),
         }
+
+
+def _check_targets(dataset: Dataset, targets: list[str]) -> None:
+    """Refuse targets that the dataset does not have."""
+    known = [target["name"] for target in (dataset.about or {}).get("targets", ())]
+    for name in targets:
+        if name not in known:
+            there = ", ".join(known) or "none"
+            raise Invalid(f"targets: the dataset has no target {name!r}; it has {there}.")
 
 
 def _check_columns(dataset: Dataset, request: ExplainRequest) -> None:
@@ -210,5 +226,8 @@ def _submission(
 def _request_key(owner: str, request: Request, key: str | None) -> RequestKey | None:
     if key is None:
         return None
-    body = json.dumps(request.model_dump(), sort_keys=True)
+    asked = request.model_dump()
+    if asked.get("targets") is None:  # keys of requests before there were targets stay good
+        asked.pop("targets", None)
+    body = json.dumps(asked, sort_keys=True)
     return RequestKey(owner, key, hashlib.sha256(body.encode()).hexdigest())

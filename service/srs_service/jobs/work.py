@@ -11,7 +11,6 @@ import resource
 import shutil
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +18,22 @@ import srs
 from srs.errors import CheckpointError, ClusterError, MemoryBudgetError, RunInterrupted
 from srs_service.data.ingest import prepare_ingest
 from srs_service.data.layout import has_checkpoint
-from srs_service.data.store_checks import check_zarr, forget_source
+from srs_service.data.store_checks import forget_source
 from srs_service.data.tables import read_table
 from srs_service.data.wording import name_options
 from srs_service.database.documents import (
     DatasetSummary,
     ErrorDocument,
     ExplainSummary,
-    Figures,
     IngestSummary,
+    ManySummary,
     PairFigures,
     SelectSummary,
     SetFigures,
     TargetSummary,
 )
 from srs_service.errors import Invalid, ServiceError
+from srs_service.jobs.many import figures_of, open_checked, run_many, without_location
 from srs_service.jobs.reporting import Report, Reporter, Stopped, Throttle
 
 log = logging.getLogger("srs_service")
@@ -61,13 +61,15 @@ def run_work(order: Order, report: Report, stop: threading.Event, finish: thread
 # -- jobs -------------------------------------------------------------------------------------
 
 
-def run_select(order: Order, reporter: Reporter) -> SelectSummary:
+def run_select(order: Order, reporter: Reporter) -> SelectSummary | ManySummary:
     """A selection, from its checkpoint if there is one, saved into the attempt's folder."""
+    if order.get("targets") is not None:
+        return run_many(order, reporter)
     folder = Path(order["folder"])
     evidence = Throttle()
 
     def on_progress(now: srs.Progress) -> None:
-        reporter.tell(lambda: _figures(now, evidence))
+        reporter.tell(lambda: figures_of(now, evidence))
         if reporter.asked_to_stop:
             raise KeyboardInterrupt
 
@@ -90,39 +92,9 @@ def run_select(order: Order, reporter: Reporter) -> SelectSummary:
         # The answer is the same from the start: a checkpoint saves time only.
         log.warning("checkpoint not used: %s", error)
         result = run(resume=False)
-    # Where the service keeps a store is nobody's business but its own.
-    measured = {**result.document["measured"], "store": Path(order["location"]).name}
-    result = replace(result, document={**result.document, "measured": measured})
+    result = without_location(order, result)
     result.save(folder)
     return _summarise(result)
-
-
-def _figures(now: srs.Progress, evidence: Throttle) -> Figures:
-    """How far a selection is; the evidence now and then."""
-    seen, left = evidence.ask(now.histograms), now.remaining_seconds
-    figures: Figures = {} if seen is None else {"evidence": seen}
-    if now.stage is not None:
-        figures["doing"] = srs.evidence_kinds()[now.stage.kind].doing
-        figures["stage"] = {
-            "kind": now.stage.kind,
-            "n_done": now.stage.n_done,
-            "n_steps": now.stage.n_steps,
-        }
-    figures.update(
-        {
-            "n_rounds": now.n_rounds,
-            "n_trees": now.n_trees,
-            "n_passes": round(now.n_passes, 4),
-            "n_relevant": now.n_relevant,
-            "remaining_seconds": None if left is None else round(left, 1),
-            "share": None if left is None else _share(now.seconds, left),
-        }
-    )
-    return figures
-
-
-def _share(done: float, left: float) -> float:
-    return round(done / (done + left), 4) if done + left > 0 else 0.0
 
 
 def _summarise(result: srs.Result) -> SelectSummary:
@@ -217,26 +189,6 @@ def _bound_memory(n_bytes: int) -> None:
     """The kernel refuses more than this: what inflates without end fails here and alone."""
     limit = n_bytes + SPARE_MEM
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-
-
-def open_checked(order: Order) -> srs.FeatureStore:
-    """Open the store of a order after looking at it as a stranger's.
-
-    A source that its manifest names is forgotten unless users may read it: analyses would open it.
-    """
-    location, limits = order["location"], order["limits"]
-    if "://" not in location:
-        check_zarr(Path(location), limits["max_features"])
-    store = srs.open_store(location)
-    if store.n_features > limits["max_features"]:
-        raise Invalid(f"the store has {store.n_features} features, more than are allowed.")
-    source = store.manifest.source
-    table = source.get("table") or {}
-    named = (source.get("path"), source.get("mask"), dict(table).get("path"))
-    resolved = [Path(str(name)).resolve() for name in named if name is not None]
-    if not all(any(r.is_relative_to(root) for root in limits["readable"]) for r in resolved):
-        store.manifest = replace(store.manifest, source={})
-    return store
 
 
 # -- questions --------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def render(about: Mapping[str, Any]) -> str:
         f"{count(about['n_samples'], 'sample')}, {format_bytes(about['bytes'])} of codes "
         f"({about['code_bits']} bits each)",
         f"  kinds        {kinds}; {'some' if about['any_missing'] else 'no'} values missing",
-        *(f"  target       {_render_target(target)}" for target in about["targets"]),
+        *(f"  target       {render_target(target)}" for target in about["targets"]),
         f"  fingerprint  {about['fingerprint']}",
         *(f"  notice       {clean_name(notice)}" for notice in about["notices"]),
     ]
@@ -52,10 +52,11 @@ def render(about: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _render_target(target: Mapping[str, Any]) -> str:
+def render_target(target: Mapping[str, Any]) -> str:
+    """One target of a feature store for people."""
     from srs.report.text import clean_name, number
 
-    about = {key: value for key, value in target.items() if key not in ("name", "kind")}
+    about = {key: value for key, value in target.items() if key not in ("name", "kind", "missing")}
     if "classes" in about:
         classes = list(about["classes"].items())
         listed = ", ".join(f"{clean_name(label)}: {n:,}" for label, n in classes[:MAX_CLASSES])
@@ -68,4 +69,6 @@ def _render_target(target: Mapping[str, Any]) -> str:
             f"{key} {number(value) if isinstance(value, (int, float)) else value}"
             for key, value in about.items()
         )
+    if "missing" in target:
+        said += f", missing in {target['missing']:,} samples"
     return f"{clean_name(target['name'])}, {target['kind']}, {said}"

@@ -23,10 +23,11 @@ Store = Annotated[
     typer.Argument(metavar="STORE", help="Folder of the new feature store, e.g. wide.zarr."),
 ]
 Target = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
+        metavar="NAME",
         help="File with the target's values, or a column of --table or of SOURCE: obs:NAME of "
-        "AnnData, phenotype of PLINK, label of libsvm. Default: none."
+        "AnnData, phenotype of PLINK, label of libsvm; repeat for more. Default: none.",
     ),
 ]
 Memory = Annotated[str, typer.Option(help="Memory that the process may hold, e.g. 512MB or 2GB.")]
@@ -63,6 +64,7 @@ def ingest(
       srs ingest expression.tsv genes.zarr --orientation features --target status.csv
       srs ingest cells.h5ad cells.zarr --target obs:cell_type --dataset layers/counts
       srs ingest cohort.bed snps.zarr --table pheno.tsv --target case --covariate age
+      srs ingest cohort.bed snps.zarr --table pheno.tsv --target case --target ldl
       srs ingest images/ voxels.zarr --mask mask.nii.gz --table subjects.csv --target diagnosis
     """
     with reported(as_json):
@@ -95,21 +97,21 @@ def ingest(
         typer.echo(json.dumps(about, indent=1) if as_json else render(about))
 
 
-def name_targets(target: str | None, columns: list[str] | None) -> Any:
-    """The target and columns of samples as `ingest` takes them: a file is named by its stem, a
+def name_targets(targets: list[str] | None, columns: list[str] | None) -> Any:
+    """Targets and columns of samples as `ingest` takes them: a file is named by its stem, a
     dataset in a group by itself.
 
-    >>> name_targets("y.npy", None), name_targets("obs:case", ["about/site"])
+    >>> name_targets(["y.npy"], None), name_targets(["obs:case"], ["about/site"])
     ('y.npy', {'case': 'obs:case', 'site': 'about/site'})
     """
     from srs.errors import SettingsError
     from srs.ingest.tables.target_files import is_target_file
 
-    if not columns:
-        return target
-    if target is None:
+    if columns and not targets:
         raise SettingsError("--sample-column needs a target: also give --target.")
-    given = [target, *columns]
+    given = [*(targets or ()), *(columns or ())]
+    if len(given) < 2:
+        return given[0] if given else None
     named = {
         Path(name).stem
         if is_target_file(name)

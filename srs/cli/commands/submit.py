@@ -72,6 +72,13 @@ Set = Annotated[
         help="Any setting of the job as NAME=VALUE, e.g. n_trees=500; repeat for more.",
     ),
 ]
+Targets = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Select for many targets of the dataset: names with commas between them, or all.",
+    ),
+]
 Explained = Annotated[
     str | None,
     typer.Option(metavar="JOB", help="Explain what this selection found, instead of selecting."),
@@ -123,6 +130,7 @@ NOT_SETTINGS = (
     "store",
     "setting",
     "feature_sets",
+    "targets",
     "explain",
     "analysis",
     "option",
@@ -176,6 +184,7 @@ def submit(
     subjects: setting_options.Subjects = None,
     # end generated
     feature_sets: options.Sets = None,
+    targets: Targets = None,
     setting: Set = None,
     explain: Explained = None,
     analysis: Analysis = USUAL_ANALYSES,
@@ -219,7 +228,9 @@ def _submit(client: Client, given: dict[str, Any]) -> None:
         _show_plan(client.jobs.plan(found, **settings), given["as_json"])
         return
     else:
-        job = client.jobs.submit(found, **called, **settings)
+        named = given["targets"]
+        several = named if named in (None, "all") else [n for n in named.split(",") if n]
+        job = client.jobs.submit(found, targets=several, **called, **settings)
     _show(job, given["watch"], given["as_json"])
 
 

@@ -1,7 +1,7 @@
 """What the user gave as targets: values, files, columns of the source or of a table of samples.
 
 Gathered here, parsed in `srs.targets.parse`; samples whose column has no value are left out by
-`srs.ingest.tables.join`, while values that the user gave in order must be complete.
+`srs.ingest.tables.join`, while a single target given in order must be complete.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def join_targets(
     if table is not None and found is not None:
         table, notices = table.with_missing(found, [*column_names(target), *covariates])
     given = gather(target, source, table)
-    joined = join(source, {g.name: g.values for g in given if g.is_column}, table, covariates)
+    columns = {g.name: g.values for g in given if g.is_column}
+    joined = join(source, columns, table, covariates, n_given=len(given) - len(columns))
     joined.notices = [*joined.notices, *notices]
     keep = joined.keep if isinstance(joined, JoinedSource) else None
     targets = []
@@ -105,6 +106,13 @@ def join_targets(
         if keep is not None and len(values) == source.n_samples:
             values = values.iloc[keep] if hasattr(values, "iloc") else np.asarray(values)[keep]
         chosen = target_kind.get(one.name) if isinstance(target_kind, Mapping) else target_kind
-        parsed = parse_target(one.name, values, joined.n_samples, chosen, learned=at == 0)
+        parsed = parse_target(
+            one.name,
+            values,
+            joined.n_samples,
+            chosen,
+            learned=at == 0,
+            may_miss=len(given) > 1,
+        )
         targets.append(parsed)
     return joined, targets

@@ -66,7 +66,7 @@ def _table(selected: Selected) -> pa.Table:
 
 
 def _categories(values: np.ndarray, labels: Sequence[str]) -> pa.Array:
-    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
+    missing = np.isnan(values) if values.dtype.kind == "f" else values < 0
     codes = np.where(missing, 0, values).astype(np.int32)
     return pa.DictionaryArray.from_arrays(
         pa.array(codes, mask=missing), pa.array(labels, pa.string())

@@ -11,6 +11,7 @@ from srs_service.http.routes import (
     page,
     results,
     session,
+    targets,
     uploads,
 )
 
@@ -22,6 +23,7 @@ ROUTERS = (
     jobs.router,
     events.router,
     results.router,
+    targets.router,
     analyses.router,
     kinds.router,
     formats.router,
