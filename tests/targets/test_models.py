@@ -158,10 +158,7 @@ def heart() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("tied", [False, True])
 def test_cox_coefficients_and_residuals(heart, tied):
     time, event, age = heart
-    if tied:
-        time = np.ceil(time / 60)
-    else:
-        time = time + 0.001 * np.arange(len(time))
+    time = np.ceil(time / 60) if tied else time + 0.001 * np.arange(len(time))
     rng = np.random.default_rng(0)
     columns = np.column_stack([age, rng.normal(size=len(age))])
     found = cox.fit_columns(columns, time, event, np.ones(len(time)))

@@ -1,9 +1,9 @@
 """Times to event: Cox's proportional hazards, ties by Efron.
 
 The score residual is the martingale residual: whether the event was seen, less the cumulative
-hazard up to the sample's time. Given the covariates, its variance is the expectation of that hazard,
-which is the chance that the event is seen: a logistic model has it. (The hazard of the sample itself
-is small where the event came early, by chance or not: scores of rare features would look too large.)
+hazard up to the time of the sample. Given the covariates, its variance is the expectation of that
+hazard, the chance that the event is seen: a logistic model has it. (The hazard of the sample
+itself is small where the event came early: scores of rare features would look too large.)
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from srs.targets.models.null import NullDesign, NullModel, empirical_cumulants, single_index
@@ -20,4 +22,5 @@ def fit_linear(values: np.ndarray, design: NullDesign) -> NullModel:
     variance = float((mass * left**2).sum() / freedom)
     information = np.full(len(values), variance)
     cumulants = empirical_cumulants(residuals, information, design)
-    return single_index(design, residuals, information, cumulants, expected)
+    found = single_index(design, residuals, information, cumulants, expected)
+    return replace(found, by_rank=True)

@@ -30,6 +30,8 @@ class NullModel:
     expected     float64 (n_samples, ...): shares of classes; the mean of numbers and counts; the
                  cumulative hazard of times to event
     converged    whether the fit came to an end: not if covariates tell the target completely
+    by_rank      whether tests take normal scores of the residuals: the model does not say how
+                 these are distributed, and few large ones would decide
     """
 
     residuals: np.ndarray
@@ -40,6 +42,7 @@ class NullModel:
     fourth: np.ndarray
     expected: np.ndarray
     converged: bool = True
+    by_rank: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,12 +66,12 @@ class NullDesign:
     @property
     def fitted(self) -> np.ndarray:
         """Columns of the training samples."""
-        return self.columns[self.train]
+        return np.asarray(self.columns[self.train])
 
     @property
     def counted(self) -> np.ndarray:
         """How much the training samples count."""
-        return self.mass[self.train]
+        return np.asarray(self.mass[self.train])
 
     def inverse(self, information: np.ndarray) -> np.ndarray:
         """The inverse information of the columns, of the information of each sample."""

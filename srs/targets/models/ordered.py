@@ -85,8 +85,9 @@ def fit_ordered(classes: np.ndarray, design: NullDesign, n_classes: int) -> Null
     slopes = found.beta[n_classes - 1 :]
     cumulative = _cumulative(found.beta[: n_classes - 1], columns @ slopes)
     shares, residual, of_thresholds = _scores(cumulative, columns)
-    inside = tuple(one[design.train] for one in (shares, residual, of_thresholds))
-    information = _expected_information(some, inside, design.counted)[0]  # type: ignore[arg-type]
+    at = design.train
+    inside = shares[at], residual[at], of_thresholds[at]
+    information = _expected_information(some, inside, design.counted)[0]
     _, spread, crossed = _expected_information(
         columns, (shares, residual, of_thresholds), design.mass
     )
