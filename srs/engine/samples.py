@@ -9,6 +9,8 @@ in all confounders: a feature that tells of the target only through the confound
 probes that do so, too, and is no better than they are. And the target is made independent of the
 stratum, by weights or by taking off its mean, so that such features and probes have no more
 evidence than others and do not drown what matters.
+
+A *covariate* is adjusted for by a model instead of strata, see `srs.engine.covariates`.
 """
 
 from __future__ import annotations
@@ -18,11 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from srs import seeds
+from srs.engine.covariates import Covariates, find_cells, read_covariates
 from srs.engine.permutations import draw_permutations
 from srs.errors import InputError, SettingsError
 from srs.settings import Settings
 from srs.store import FeatureStore
+from srs.targets.kinds import TargetKind
 from srs.targets.learning import tree_target
+from srs.targets.models.null import NullDesign, NullModel
 from srs.targets.registry import target_kind
 from srs.targets.target import Target
 from srs.trees import TreeTarget
@@ -34,6 +39,8 @@ MIN_SEEN = 0.1  # share of the training samples that must have a weight
 # A feature that tells three samples from three others does so, or the other way round, in 2 of the
 # 20 ways to deal out their labels. With fewer samples chance is as good in more than one of ten.
 MIN_SAMPLES = 6
+STRATUM_SAMPLES = 10  # of each stratum on average, where strata become columns of a model
+RESIDUAL_BITS = 24
 MIN_MOVED = 0.5  # share of the training samples that probes must move
 
 
@@ -48,6 +55,11 @@ class Samples:
     subjects      int (n_samples,): samples of a subject are drawn together; None: each is its own
     strata       int (n_samples,): samples equal in all confounders; None: no confounders
     offsets       float64 (n_samples,): what was taken off a numeric target; None: nothing
+    covariates    columns that the null model adjusts for; None: no covariates
+    null          what is expected of samples without any feature; None: the target is learned as
+                  it is
+    cells         int (n_samples,): samples that are alike in covariates and confounders; None: all
+                  are
     """
 
     train: np.ndarray
@@ -57,6 +69,9 @@ class Samples:
     subjects: np.ndarray | None = None
     strata: np.ndarray | None = None
     offsets: np.ndarray | None = None
+    covariates: Covariates | None = None
+    null: NullModel | None = None
+    cells: np.ndarray | None = None
 
 
 def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Samples:
@@ -67,21 +82,30 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
     train, held_out = _split(store.n_samples, settings, subjects)
     require_enough(len(train), len(held_out))
     weights = _given_weights(store, settings)
+    kind = target_kind(target.kind)
+    covariates = _covariates(store, settings, train, strata)
+    null = _null_model(kind, target, covariates, train, weights)
     offsets = None
-    values = target_kind(target.kind).learned(target)
+    values = kind.learned(target)
     if not target.has_classes:
         if settings.class_weight is not None:
-            raise SettingsError(f"class_weight is for classes, and {target.name!r} is a number.")
-        if strata is not None:
-            offsets = _stratum_means(values, weights, strata, train)
+            raise SettingsError(
+                f"class_weight is for classes, and {target.name!r} is of kind {target.kind!r}."
+            )
+        offsets = _offsets(values, null, weights, train, None if covariates else strata)
     else:
-        if strata is not None:
+        if null is not None:
+            weights = weights * _share_weights(values, null.expected)
+        elif strata is not None:
             weights = weights * overlap_weights(values, weights, strata, train)
         if settings.class_weight is not None:
             weights = weights * _balance(values, weights, train)
     learned = tree_target(target, offsets)
-    train = _seen(train, weights, target, strata)
-    if strata is None and subjects is None:
+    train = _seen(train, weights, target, settings)
+    cells = strata
+    if covariates is not None:
+        cells = find_cells(store, covariates.columns, (train, held_out), strata, subjects)
+    if cells is None and subjects is None:
         permutations = seeds.probe_permutations(
             settings.seed, n_roles, store.n_samples, (train, held_out)
         )
@@ -92,7 +116,7 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
             n_samples=store.n_samples,
             train=train,
             held_out=held_out,
-            strata=strata,
+            strata=cells,
             subjects=subjects,
         )
     if (weights[train] != weights[train[0]]).any():
@@ -110,7 +134,76 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
         subjects=subjects,
         strata=strata,
         offsets=offsets,
+        covariates=covariates,
+        null=null,
+        cells=cells,
     )
+
+
+def _covariates(
+    store: FeatureStore, settings: Settings, train: np.ndarray, strata: np.ndarray | None
+) -> Covariates | None:
+    if not settings.covariates:
+        return None
+    if settings.target in settings.covariates:
+        raise SettingsError(f"{settings.target!r} is the target: leave it out of the covariates.")
+    if strata is not None and len(np.unique(strata[train])) * STRATUM_SAMPLES > len(train):
+        raise SettingsError(
+            "with covariates, confounders must have few levels: give these confounders as "
+            "covariates instead, which may be numbers."
+        )
+    columns = [sample_column(store, name) for name in settings.covariates]
+    return read_covariates(columns, train, strata)
+
+
+def _null_model(
+    kind: TargetKind,
+    target: Target,
+    covariates: Covariates | None,
+    train: np.ndarray,
+    weights: np.ndarray,
+) -> NullModel | None:
+    """The null model of the training samples, where covariates or the kind of target ask for it."""
+    if covariates is None and not kind.by_model:
+        return None
+    if kind.null_model is None:
+        raise SettingsError(
+            f"{target.name!r} is of kind {kind.name!r}, which has no model to adjust for "
+            "covariates: use confounders."
+        )
+    columns = np.ones((len(weights), 1)) if covariates is None else covariates.columns
+    fitted = train[weights[train] > 0]
+    mass = weights / weights[fitted].mean() if len(fitted) else weights
+    return kind.null_model(target, NullDesign(columns, fitted, mass))
+
+
+def _offsets(
+    values: np.ndarray,
+    null: NullModel | None,
+    weights: np.ndarray,
+    train: np.ndarray,
+    strata: np.ndarray | None,
+) -> np.ndarray | None:
+    """What is taken off numbers: what a null model expects, and the means of strata.
+
+    Residuals are rounded, so that all machines have the same.
+    """
+    if null is None:
+        return None if strata is None else _stratum_means(values, weights, strata, train)
+    unit = np.abs(null.residuals[train]).max(initial=1e-300) * 2.0**-RESIDUAL_BITS
+    residuals = np.rint(null.residuals / unit) * unit
+    if strata is not None:
+        residuals = residuals - _stratum_means(residuals, weights, strata, train)
+    found: np.ndarray = values - residuals
+    return found
+
+
+def _share_weights(classes: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Overlap weights, see `overlap_weights`, from the shares that a model expects of each sample.
+    Of two classes the sum of weights of one less that of the other is then the score."""
+    inverse = 1.0 / np.maximum(shares, 1e-12)
+    own = inverse[np.arange(len(classes)), classes] / inverse.sum(axis=1)
+    return np.asarray(np.round(own, 9))
 
 
 def require_enough(n_samples: int, n_held_out: int = 0) -> None:
@@ -282,14 +375,17 @@ def _stratum_means(
     return found
 
 
-def _seen(
-    train: np.ndarray, weights: np.ndarray, target: Target, strata: np.ndarray | None
-) -> np.ndarray:
+def _seen(train: np.ndarray, weights: np.ndarray, target: Target, settings: Settings) -> np.ndarray:
     """The training samples that count."""
     seen: np.ndarray = train[weights[train] > 0]
     if len(seen) >= MIN_SEEN * len(train) and len(seen):
         return seen
-    if strata is None:
+    if settings.covariates:
+        raise InputError(
+            f"the covariates predict the target {target.name!r} almost completely, so no feature "
+            "can add information: use fewer covariates."
+        )
+    if not settings.confounders:
         raise InputError(
             f"{len(seen)} of {len(train)} training samples have a weight above 0, which is too "
             "few to learn from."
@@ -323,6 +419,7 @@ def _permutations(
         raise SettingsError(
             f"probes can be made of {int(moved)} of {len(train)} training samples only: the "
             f"others have no other samples that {alike}. Use fewer or coarser confounders, or "
-            "give subjects equal numbers of samples."
+            "covariates instead (which adjust by a model and need no strata), or give subjects "
+            "equal numbers of samples."
         )
     return found.permutations, train

@@ -39,7 +39,8 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     fdr : False discovery rate of the relevant set: between 0 and 1.
     memory : Memory limit of the process (with workers: of each worker), e.g. "512MB"; None: 2GB.
     mode : "default", or "paper": Algorithm 7.1 of the thesis, unchanged.
-    pinned : Names or ids of covariates: in every subspace, reported separately; None: none.
+    pinned : Names or ids of features that are in every subspace and reported separately; trees may
+        split on them, nothing is adjusted for them: see covariates; None: none.
     subspace_size : Features that a tree explores (q); None: from memory and data.
     max_trees : Maximum number of trees; None: no limit; 1,000 in paper mode.
     max_passes : Maximum number of passes over the features; None: no limit.
@@ -75,9 +76,12 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     sample_weight : Column of the store: how much each sample counts; None: all alike.
     class_weight : "balanced": all classes get the same total weight, including rare ones; None:
         each sample counts once.
-    confounders : Columns of the store to adjust for, e.g. batch or sex; None: none.
+    confounders : Columns of the store to adjust for by comparing only samples that are equal in all
+        of them, e.g. batch or pair; many columns or numbers: covariates; None: none.
     subjects : Column of the store: samples that belong together, e.g. those of one person; None:
         every sample is its own subject.
+    covariates : Columns of the store to adjust for by a model of the target, e.g. age, sex and
+        principal components; numbers or categories; None: none.
     feature_sets : Features that are also tested together: a mapping from names of sets to features,
         or a file (two columns, feature and set; or .gmt); None: none.
     executor : Where trees are grown: a number of worker processes to start, the address of a Dask
@@ -138,6 +142,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     class_weight: str | None = None
     confounders: Sequence[str] | None = None
     subjects: str | None = None
+    covariates: Sequence[str] | None = None
     feature_sets: Any = None
     executor: Any = None
     tls: str | os.PathLike[str] | None = None

@@ -8,6 +8,9 @@ import numpy as np
 
 from srs.errors import SourceError
 from srs.targets.kinds import CRITERIA_OF_CLASSES, TargetKind
+from srs.targets.models.logistic import fit_logistic
+from srs.targets.models.multinomial import fit_multinomial
+from srs.targets.models.null import NullDesign, NullModel
 from srs.targets.target import Target
 from srs.targets.values import is_number, number_text
 
@@ -68,6 +71,12 @@ def predict(target: Target, sample: int, mean: np.ndarray) -> dict[str, Any]:
     }
 
 
+def null_model(target: Target, design: NullDesign) -> NullModel:
+    if target.n_classes == 2:
+        return fit_logistic(target.values, design)
+    return fit_multinomial(target.values, design, target.n_classes)
+
+
 CLASSES = TargetKind(
     name="classes",
     title="Classes",
@@ -80,4 +89,5 @@ CLASSES = TargetKind(
     describe=describe,
     predict=predict,
     stored="classification",
+    null_model=null_model,
 )

@@ -8,6 +8,7 @@ import numpy as np
 
 from srs.errors import SourceError
 from srs.targets.kinds import CRITERIA_OF_NUMBERS, TargetKind
+from srs.targets.models.linear import fit_linear
 from srs.targets.target import Target
 from srs.targets.values import is_number, number_text
 
@@ -62,4 +63,5 @@ NUMBERS = TargetKind(
     describe=describe,
     predict=predict,
     stored="regression",
+    null_model=lambda target, design: fit_linear(target.values, design),
 )

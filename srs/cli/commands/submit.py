@@ -174,6 +174,7 @@ def submit(
     class_weight: setting_options.ClassWeight = None,
     confounders: setting_options.Confounders = None,
     subjects: setting_options.Subjects = None,
+    covariates: setting_options.Covariates = None,
     # end generated
     feature_sets: options.Sets = None,
     setting: Set = None,
