@@ -80,8 +80,6 @@ def read_covariates(
 def _columns_of(column: Target, train: np.ndarray, notices: list[str]) -> np.ndarray:
     """A numeric covariate as one column, categories as one less than there are."""
     values, name = column.values, column.name
-    if values.ndim != 1:
-        raise InputError(f"{name!r} is a {column.kind} target and cannot be a covariate.")
     missing = values < 0 if column.has_classes else ~np.isfinite(values)
     if missing[train].all():
         raise InputError(f"the covariate {name!r} is missing in all training samples.")

@@ -85,22 +85,27 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
     kind = target_kind(target.kind)
     covariates = _covariates(store, settings, train, strata)
     null = _null_model(kind, target, covariates, train, weights)
-    offsets = None
-    values = kind.learned(target)
-    if not target.has_classes:
-        if settings.class_weight is not None:
-            raise SettingsError(
-                f"class_weight is for classes, and {target.name!r} is of kind {target.kind!r}."
-            )
-        offsets = _offsets(values, null, weights, train, None if covariates else strata)
+    offsets = residuals = None
+    if kind.by_model:
+        _refuse_class_weight(settings, target)
+        assert null is not None
+        residuals = _residuals(null, weights, train, None if covariates else strata)
+    elif not target.has_classes:
+        _refuse_class_weight(settings, target)
+        values = kind.learned(target)
+        if null is not None:
+            offsets = values - _residuals(null, weights, train, None)
+        elif strata is not None:
+            offsets = _stratum_means(values, weights, strata, train)
     else:
+        values = kind.learned(target)
         if null is not None:
             weights = weights * _share_weights(values, null.expected)
         elif strata is not None:
             weights = weights * overlap_weights(values, weights, strata, train)
         if settings.class_weight is not None:
             weights = weights * _balance(values, weights, train)
-    learned = tree_target(target, offsets)
+    learned = tree_target(target, offsets, residuals)
     train = _seen(train, weights, target, settings)
     cells = strata
     if covariates is not None:
@@ -177,25 +182,21 @@ def _null_model(
     return kind.null_model(target, NullDesign(columns, fitted, mass))
 
 
-def _offsets(
-    values: np.ndarray,
-    null: NullModel | None,
-    weights: np.ndarray,
-    train: np.ndarray,
-    strata: np.ndarray | None,
-) -> np.ndarray | None:
-    """What is taken off numbers: what a null model expects, and the means of strata.
+def _refuse_class_weight(settings: Settings, target: Target) -> None:
+    if settings.class_weight is not None:
+        raise SettingsError(
+            f"class_weight is for classes, and {target.name!r} is of kind {target.kind!r}."
+        )
 
-    Residuals are rounded, so that all machines have the same.
-    """
-    if null is None:
-        return None if strata is None else _stratum_means(values, weights, strata, train)
+
+def _residuals(
+    null: NullModel, weights: np.ndarray, train: np.ndarray, strata: np.ndarray | None
+) -> np.ndarray:
+    """What a null model leaves of the target, less the means of strata; rounded, so that all
+    machines have the same."""
     unit = np.abs(null.residuals[train]).max(initial=1e-300) * 2.0**-RESIDUAL_BITS
-    residuals = np.rint(null.residuals / unit) * unit
-    if strata is not None:
-        residuals = residuals - _stratum_means(residuals, weights, strata, train)
-    found: np.ndarray = values - residuals
-    return found
+    found: np.ndarray = np.rint(null.residuals / unit) * unit
+    return found if strata is None else found - _stratum_means(found, weights, strata, train)
 
 
 def _share_weights(classes: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -225,7 +226,13 @@ def sample_column(store: FeatureStore, name: str) -> Target:
             f"there is no sample column {name!r}; the store has {', '.join(store.target_names)}: "
             f"ingest again with --sample-column {name} (a feature cannot be used for this)."
         )
-    return store.target(name)
+    found = store.target(name)
+    if found.values.ndim > 1:
+        raise InputError(
+            f"{name!r} is a {found.kind} target, which has more than one number a sample and "
+            "cannot be used for this."
+        )
+    return found
 
 
 def levels_of(store: FeatureStore, name: str) -> np.ndarray:

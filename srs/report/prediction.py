@@ -9,10 +9,11 @@ from typing import Any
 from srs.report.figures import plots
 from srs.report.markup import Cell, Column, data_table, paragraph, section, text
 from srs.report.text import count, number, percent
-from srs.targets.registry import target_kinds
+from srs.targets.registry import BUILT_IN, target_kinds
 
 MAX_CLASSES = 12  # most classes that get a confusion table
 MAX_POINTS = 400
+SCORED = tuple(kind.name for kind in BUILT_IN if kind.by_model)  # predictions are scores
 
 
 def prediction(document: Mapping[str, Any]) -> str:
@@ -21,7 +22,9 @@ def prediction(document: Mapping[str, Any]) -> str:
     if not rows:
         return ""
     labels = document["data"]["labels"]
-    body = _classes(rows, labels) if labels else _numbers(rows)
+    body = []
+    if document["data"]["target_kind"] not in SCORED:
+        body = _classes(rows, labels) if labels else _numbers(rows)
     body += _measures(rows, document["data"]["target_kind"])
     note = paragraph(
         "Predictions are the mean over all trees of the run, and most features in those trees "

@@ -54,7 +54,7 @@ class TargetKind:
     help: str
     criteria: tuple[str, ...]
     fits: Callable[[pd.Series[Any]], bool]
-    parse: Callable[[str, pd.Series[Any]], Target]
+    parse: Callable[[str, Any], Target]
     check: Callable[[Target], None]
     learned: Callable[[Target], np.ndarray]
     describe: Callable[[Target], dict[str, Any]]

@@ -43,6 +43,9 @@ def ingest(
     orientation: source_options.Orientation = "samples",
     categorical: source_options.Categorical = None,
     target_kind: source_options.TargetKind = None,
+    event: source_options.Event = None,
+    exposure: source_options.Exposure = None,
+    ordinal: source_options.Ordinal = None,
     names: source_options.Names = None,
     sample_ids: source_options.SampleIds = None,
     table: source_options.Table = None,
@@ -63,6 +66,7 @@ def ingest(
       srs ingest expression.tsv genes.zarr --orientation features --target status.csv
       srs ingest cells.h5ad cells.zarr --target obs:cell_type --dataset layers/counts
       srs ingest cohort.bed snps.zarr --table pheno.tsv --target case --covariate age
+      srs ingest genes.csv genes.zarr --table clinic.tsv --target months --event died
       srs ingest images/ voxels.zarr --mask mask.nii.gz --table subjects.csv --target diagnosis
     """
     with reported(as_json):
@@ -86,6 +90,9 @@ def ingest(
                 id_column=id_column,
                 categorical=categorical or (),
                 target_kind=target_kind,
+                event=event,
+                exposure=exposure,
+                ordinal=None if ordinal is None else ordinal.split(","),
                 overwrite=overwrite,
                 on_progress=lambda done, n: show(
                     *progress.describe_ingest(done, n, monotonic() - started)

@@ -8,7 +8,7 @@ itself is small where the event came early: scores of rare features would look t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -181,3 +181,23 @@ def _cumulants(
     third = float(share @ centred**3) / square
     fourth = (float(share @ centred**4) - 3.0 * square**2) / square
     return third * variance, fourth * variance
+
+
+def score_residuals(
+    columns: np.ndarray, beta: np.ndarray, time: np.ndarray, event: np.ndarray, mass: np.ndarray
+) -> np.ndarray:
+    """What each sample adds to the gradient, with its weight, (n, k); ties as Breslow has them."""
+    ties = replace(_ties(time, event), share=np.zeros(int(event.sum())))
+    risk = np.exp(columns @ beta)
+    s0 = np.maximum(_sums(mass * risk, ties), 1e-300)
+    means = _sums((mass * risk)[:, None] * columns, ties) / s0[:, None]
+    steps = mass[ties.events] / s0
+    base = Hazard(ties.times[::-1], np.bincount(ties.group, steps, len(ties.times))[::-1])
+    drift = np.zeros((len(ties.times), columns.shape[1]))
+    np.add.at(drift, ties.group, steps[:, None] * means)
+    total = np.concatenate([np.zeros((1, columns.shape[1])), np.cumsum(drift[::-1], axis=0)])
+    at = np.searchsorted(base.times, time, side="right")
+    found = risk[:, None] * (total[at] - columns * base.at(time)[:, None])
+    found[ties.events] += columns[ties.events] - means
+    weighted: np.ndarray = mass[:, None] * found
+    return weighted

@@ -102,3 +102,13 @@ def fit_ordered(classes: np.ndarray, design: NullDesign, n_classes: int) -> Null
         expected=shares,
         converged=found.converged,
     )
+
+
+def score_residuals(
+    columns: np.ndarray, beta: np.ndarray, classes: np.ndarray, n_classes: int
+) -> np.ndarray:
+    """What each sample adds to the gradient of thresholds and slopes, (n, k)."""
+    cumulative = _cumulative(beta[: n_classes - 1], columns @ beta[n_classes - 1 :])
+    _, residual, of_thresholds = _scores(cumulative, columns)
+    at = np.arange(len(classes))
+    return np.column_stack([of_thresholds[at, classes], residual[at, classes][:, None] * columns])
