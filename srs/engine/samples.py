@@ -20,14 +20,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from srs import seeds
-from srs.engine.covariates import Covariates, find_cells, read_covariates
+from srs.engine.adjusting.cells import find_cells
+from srs.engine.adjusting.covariates import Covariates, read_covariates
+from srs.engine.adjusting.target import fit_null_model, residuals_of, share_weights, stratum_means
 from srs.engine.permutations import draw_permutations
 from srs.errors import InputError, SettingsError
 from srs.settings import Settings
 from srs.store import FeatureStore
-from srs.targets.kinds import TargetKind
 from srs.targets.learning import tree_target
-from srs.targets.models.null import NullDesign, NullModel
+from srs.targets.models.null import NullModel
 from srs.targets.registry import target_kind
 from srs.targets.target import Target
 from srs.trees import TreeTarget
@@ -40,7 +41,6 @@ MIN_SEEN = 0.1  # share of the training samples that must have a weight
 # 20 ways to deal out their labels. With fewer samples chance is as good in more than one of ten.
 MIN_SAMPLES = 6
 STRATUM_SAMPLES = 10  # of each stratum on average, where strata become columns of a model
-RESIDUAL_BITS = 24
 MIN_MOVED = 0.5  # share of the training samples that probes must move
 
 
@@ -82,30 +82,11 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
     train, held_out = _split(store.n_samples, settings, subjects)
     require_enough(len(train), len(held_out))
     weights = _given_weights(store, settings)
-    kind = target_kind(target.kind)
     covariates = _covariates(store, settings, train, strata)
-    null = _null_model(kind, target, covariates, train, weights)
-    offsets = residuals = None
-    if kind.by_model:
-        _refuse_class_weight(settings, target)
-        assert null is not None
-        residuals = _residuals(null, weights, train, None if covariates else strata)
-    elif not target.has_classes:
-        _refuse_class_weight(settings, target)
-        values = kind.learned(target)
-        if null is not None:
-            offsets = values - _residuals(null, weights, train, None)
-        elif strata is not None:
-            offsets = _stratum_means(values, weights, strata, train)
-    else:
-        values = kind.learned(target)
-        if null is not None:
-            weights = weights * _share_weights(values, null.expected)
-        elif strata is not None:
-            weights = weights * overlap_weights(values, weights, strata, train)
-        if settings.class_weight is not None:
-            weights = weights * _balance(values, weights, train)
-    learned = tree_target(target, offsets, residuals)
+    null = fit_null_model(target_kind(target.kind), target, covariates, train, weights)
+    learned, weights, offsets = _adjust(
+        target, settings, weights, (strata, covariates, null), train=train
+    )
     train = _seen(train, weights, target, settings)
     cells = strata
     if covariates is not None:
@@ -145,6 +126,44 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
     )
 
 
+def _adjust(
+    target: Target,
+    settings: Settings,
+    weights: np.ndarray,
+    given: tuple[np.ndarray | None, Covariates | None, NullModel | None],
+    *,
+    train: np.ndarray,
+) -> tuple[TreeTarget, np.ndarray, np.ndarray | None]:
+    """What trees learn, how much each sample counts, and what was taken off numbers.
+
+    given  strata of confounders, covariates, and the null model
+    """
+    strata, covariates, null = given
+    kind = target_kind(target.kind)
+    if not target.has_classes and settings.class_weight is not None:
+        raise SettingsError(
+            f"class_weight is for classes, and {target.name!r} is of kind {target.kind!r}."
+        )
+    if kind.by_model and null is not None:
+        within = strata if covariates is None else None
+        residuals = residuals_of(null, weights, train, within)
+        return tree_target(target, residuals=residuals), weights, None
+    values, offsets = kind.learned(target), None
+    if not target.has_classes:
+        if null is not None:
+            offsets = values - residuals_of(null, weights, train, None)
+        elif strata is not None:
+            offsets = stratum_means(values, weights, strata, train)
+    else:
+        if null is not None:
+            weights = weights * share_weights(values, null.expected)
+        elif strata is not None:
+            weights = weights * overlap_weights(values, weights, strata, train)
+        if settings.class_weight is not None:
+            weights = weights * _balance(values, weights, train)
+    return tree_target(target, offsets), weights, offsets
+
+
 def _covariates(
     store: FeatureStore, settings: Settings, train: np.ndarray, strata: np.ndarray | None
 ) -> Covariates | None:
@@ -159,52 +178,6 @@ def _covariates(
         )
     columns = [sample_column(store, name) for name in settings.covariates]
     return read_covariates(columns, train, strata)
-
-
-def _null_model(
-    kind: TargetKind,
-    target: Target,
-    covariates: Covariates | None,
-    train: np.ndarray,
-    weights: np.ndarray,
-) -> NullModel | None:
-    """The null model of the training samples, where covariates or the kind of target ask for it."""
-    if covariates is None and not kind.by_model:
-        return None
-    if kind.null_model is None:
-        raise SettingsError(
-            f"{target.name!r} is of kind {kind.name!r}, which has no model to adjust for "
-            "covariates: use confounders."
-        )
-    columns = np.ones((len(weights), 1)) if covariates is None else covariates.columns
-    fitted = train[weights[train] > 0]
-    mass = weights / weights[fitted].mean() if len(fitted) else weights
-    return kind.null_model(target, NullDesign(columns, fitted, mass))
-
-
-def _refuse_class_weight(settings: Settings, target: Target) -> None:
-    if settings.class_weight is not None:
-        raise SettingsError(
-            f"class_weight is for classes, and {target.name!r} is of kind {target.kind!r}."
-        )
-
-
-def _residuals(
-    null: NullModel, weights: np.ndarray, train: np.ndarray, strata: np.ndarray | None
-) -> np.ndarray:
-    """What a null model leaves of the target, less the means of strata; rounded, so that all
-    machines have the same."""
-    unit = np.abs(null.residuals[train]).max(initial=1e-300) * 2.0**-RESIDUAL_BITS
-    found: np.ndarray = np.rint(null.residuals / unit) * unit
-    return found if strata is None else found - _stratum_means(found, weights, strata, train)
-
-
-def _share_weights(classes: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Overlap weights, see `overlap_weights`, from the shares that a model expects of each sample.
-    Of two classes the sum of weights of one less that of the other is then the score."""
-    inverse = 1.0 / np.maximum(shares, 1e-12)
-    own = inverse[np.arange(len(classes)), classes] / inverse.sum(axis=1)
-    return np.asarray(np.round(own, 9))
 
 
 def require_enough(n_samples: int, n_held_out: int = 0) -> None:
@@ -366,19 +339,6 @@ def _balance(classes: np.ndarray, weights: np.ndarray, train: np.ndarray) -> np.
     present = mass > 0
     factors = np.divide(mass.sum() / present.sum(), mass, out=np.zeros_like(mass), where=present)
     found: np.ndarray = factors[classes]
-    return found
-
-
-def _stratum_means(
-    values: np.ndarray, weights: np.ndarray, strata: np.ndarray, train: np.ndarray
-) -> np.ndarray:
-    """The mean target of each sample's stratum among the training samples (of all, if none)."""
-    n_strata = int(strata.max()) + 1
-    mass = np.bincount(strata[train], weights=weights[train], minlength=n_strata)
-    sums = np.bincount(strata[train], weights=(weights * values)[train], minlength=n_strata)
-    means = np.full(n_strata, sums.sum() / max(mass.sum(), 1e-300))
-    np.divide(sums, mass, out=means, where=mass > 0)
-    found: np.ndarray = means[strata]
     return found
 
 

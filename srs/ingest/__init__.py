@@ -29,7 +29,7 @@ def ingest(
     target_kind: str | Mapping[str, str] | None = None,
     event: Any = None,
     exposure: Any = None,
-    ordinal: Sequence[Any] | None = None,
+    ordinal: Sequence[Any] | str | None = None,
     keep_values: bool | None = None,
     table: Any = None,
     covariates: Sequence[str] = (),
@@ -59,8 +59,7 @@ def ingest(
     table        table of the samples, joined by sample id: a DataFrame or a .csv, .tsv, .txt or
                  .parquet file; `target` and `covariates` may name its columns. Samples without a
                  row or a target are left out, and notices say how many
-    covariates   columns of `table` that become features, to be pinned in a run; to adjust for them,
-                 name them in `target` instead, after the target
+    covariates   columns of `table` that become features, to be pinned in a run
     dataset      which array of a file with several: "layers/counts" of an AnnData file, a path in
                  an HDF5 file or zarr group, a variable of a MATLAB file
     mask         NIfTI image; its voxels other than 0 are the features

@@ -56,7 +56,7 @@ def write_store(
     target_kind: str | Mapping[str, str] | None = None,
     event: Any = None,
     exposure: Any = None,
-    ordinal: Sequence[Any] | None = None,
+    ordinal: Sequence[Any] | str | None = None,
     keep_values: bool | None = None,
     table: Any = None,
     covariates: Sequence[str] = (),
@@ -157,7 +157,7 @@ def _target_options(
     kind: str | Mapping[str, str] | None,
     event: Any,
     exposure: Any,
-    ordinal: Sequence[Any] | None,
+    ordinal: Sequence[Any] | str | None,
 ) -> TargetOptions:
     """What was said of targets; what makes no sense without one is refused."""
     beside = {"event": event, "exposure": exposure}

@@ -13,20 +13,12 @@ from srs.targets.kinds import CRITERIA_OF_NUMBERS, TargetKind
 from srs.targets.models.null import NullDesign, NullModel
 from srs.targets.models.ordered import fit_ordered
 from srs.targets.target import Target
-from srs.targets.values import is_number, number_text
+from srs.targets.values import is_number, is_ordered, number_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_LEVELS = 30
-LEAST_LEVELS = 3  # an ordered categorical of two is two classes
-
-
-def fits(series: pd.Series[Any]) -> bool:
-    """Ordered categoricals."""
-    levels = getattr(series.dtype, "categories", None)
-    ordered = bool(getattr(series.dtype, "ordered", False))
-    return ordered and levels is not None and len(levels) >= LEAST_LEVELS
 
 
 def order_levels(name: str, series: pd.Series[Any], levels: Sequence[str]) -> pd.Series[Any]:
@@ -114,7 +106,7 @@ ORDINAL = TargetKind(
     title="Ordered classes",
     help="levels with an order, e.g. grades of a tumour; text needs its levels from low to high",
     criteria=CRITERIA_OF_NUMBERS,
-    fits=fits,
+    fits=is_ordered,
     parse=parse,
     check=check,
     learned=lambda target: null_model(target, NullDesign.plain(len(target.values))).residuals,

@@ -21,7 +21,7 @@ from srs.targets.survival import SURVIVAL
 from srs.targets.target import Target
 
 GROUP = "srs.targets"
-BUILT_IN = (ORDINAL, CLASSES, NUMBERS, COUNT, SURVIVAL)
+BUILT_IN = (CLASSES, NUMBERS, ORDINAL, COUNT, SURVIVAL)
 
 
 @cache

@@ -28,6 +28,13 @@ def is_number(series: pd.Series[Any]) -> bool:
     return is_numeric_dtype(series.dtype) and not is_bool_dtype(series.dtype)
 
 
+def is_ordered(series: pd.Series[Any]) -> bool:
+    """Whether values are an ordered categorical; one of two levels is two classes."""
+    levels = getattr(series.dtype, "categories", None)
+    ordered = bool(getattr(series.dtype, "ordered", False))
+    return ordered and levels is not None and len(levels) > 2
+
+
 def as_numbers(name: str, series: pd.Series[Any]) -> np.ndarray:
     """Values as numbers; a SourceError if they are text."""
     try:

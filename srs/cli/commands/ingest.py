@@ -92,7 +92,7 @@ def ingest(
                 target_kind=target_kind,
                 event=event,
                 exposure=exposure,
-                ordinal=None if ordinal is None else ordinal.split(","),
+                ordinal=ordinal,
                 overwrite=overwrite,
                 on_progress=lambda done, n: show(
                     *progress.describe_ingest(done, n, monotonic() - started)
