@@ -267,6 +267,19 @@ def confounder_notices(store: FeatureStore, settings: Settings) -> list[str]:
     return notices
 
 
+def covariate_notices(samples: Samples) -> list[str]:
+    """How covariates were taken, one sentence each."""
+    if samples.covariates is None:
+        return []
+    notices = list(samples.covariates.notices)
+    if samples.null is not None and not samples.null.converged:
+        notices.append(
+            "the covariates tell some samples' target almost completely, so the model of the "
+            "target had no end and was held back by a light penalty: use fewer covariates."
+        )
+    return notices
+
+
 def _split(
     n_samples: int, settings: Settings, subjects: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:

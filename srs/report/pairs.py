@@ -17,6 +17,7 @@ from srs.report.markup import (
     prose,
     section,
 )
+from srs.report.prediction import SCORED
 from srs.report.text import PAIR_KINDS, clean_name, count, number, probability, why_no_pairs
 
 Document = Mapping[str, Any]
@@ -79,7 +80,10 @@ def outcome_name(document: Document) -> str:
     labels = document["data"]["labels"]
     if labels:
         return f"share of {clean_name(labels[-1])}"
-    return f"mean of {clean_name(document['data']['target'])}"
+    target = clean_name(document["data"]["target"])
+    if document["data"]["target_kind"] in SCORED:
+        return f"mean score residual of {target}"
+    return f"mean of {target}"
 
 
 def _columns(document: Document) -> list[Column]:

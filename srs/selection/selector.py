@@ -34,6 +34,8 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     random_state : seed, RandomState or None.
     n_jobs : threads; None means 1 and -1 all cores, as everywhere in scikit-learn.
+    target_kind : kind of y, e.g. "count"; None: decided by its values. Ordered categoricals are
+        ordered classes, structured arrays of scikit-survival times to event.
 
     Settings, as of `srs.select`, written by `make generate`:
     fdr : False discovery rate of the relevant set: between 0 and 1.
@@ -110,6 +112,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
+    target_kind: str | None = None
     # generated: settings
     fdr: float = 0.1
     memory: str | int | None = None
@@ -157,7 +160,8 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         name of one of its targets.
 
         sample_columns is a data frame or mapping of columns about the samples, by the names that
-        `sample_weight`, `confounders` and `subjects` use; with a store they are columns of it. In
+        `sample_weight`, `covariates`, `confounders` and `subjects` use; with a store they are
+        columns of it. In
         a pipeline, or for scores, a data frame is split along with X if it is requested by
         `set_fit_request(sample_columns=True)`.
         """
@@ -169,7 +173,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, store: FeatureStore, target: str | None) -> SRSSelector:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         settings = self.get_params(deep=False)
-        for name in ("random_state", "n_jobs"):
+        for name in ("random_state", "n_jobs", "target_kind"):
             del settings[name]
         threads = None
         if self.executor is None or self.n_jobs is not None:
@@ -205,17 +209,29 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             _check_feature_names(self, X, reset=True)
             self.n_features_in_ = X.shape[1]
             targets = self._targets(y, sample_columns)
-            return ingest(X, path, target=targets, id_column=""), None  # all columns are features
-        X, y = validate_data(
-            self, X, y, dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2
-        )
-        return ingest(X, path, target=self._targets(y, sample_columns)), None
+            # All columns are features.
+            return ingest(X, path, target=targets, id_column="", target_kind=self._kinds()), None
+        checks = {"dtype": "numeric", "ensure_all_finite": "allow-nan", "ensure_min_samples": 2}
+        if _has_own_kind(y):
+            X = validate_data(self, X, **checks)
+        else:
+            X, y = validate_data(self, X, y, **checks)
+        targets = self._targets(y, sample_columns)
+        return ingest(X, path, target=targets, target_kind=self._kinds()), None
+
+    def _kinds(self) -> dict[str, str]:
+        return {} if self.target_kind is None else {"target": self.target_kind}
 
     def _targets(self, y: Any, sample_columns: Any) -> dict[str, Any]:
         """The target and the columns of samples that are used, as columns of a store."""
-        names = [*(self.confounders or ()), self.subjects, self.sample_weight]
-        columns: dict[str, Any] = {"target": np.asarray(y)}
-        for name in names:
+        names = [
+            *(self.covariates or ()),
+            *(self.confounders or ()),
+            self.subjects,
+            self.sample_weight,
+        ]
+        columns: dict[str, Any] = {"target": y if _has_own_kind(y) else np.asarray(y)}
+        for name in dict.fromkeys(names):
             if name is None:
                 continue
             if sample_columns is None or name not in sample_columns:
@@ -240,3 +256,9 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
+
+
+def _has_own_kind(y: Any) -> bool:
+    """Whether a target says of itself what it is: a structured array, or an ordered categorical."""
+    dtype = getattr(y, "dtype", None)
+    return bool(getattr(dtype, "names", None) or getattr(dtype, "ordered", False))

@@ -100,7 +100,7 @@ def test_every_kind_keeps_the_contract(kind: TargetKind) -> None:
     assert kind_like(target) is kind
     assert kind.null_model is not None
     null = kind.null_model(target, NullDesign.plain(20))
-    assert np.abs(null.residuals.sum(axis=0)).max() < 1e-6
+    assert np.abs(null.residuals.sum(axis=0)).max() < 1e-3
     if kind.by_model:
         assert np.allclose(kind.learned(target), null.residuals)
 

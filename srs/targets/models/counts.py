@@ -6,10 +6,9 @@ import numpy as np
 from scipy import special
 
 from srs.targets.models.newton import Fit, newton_or_ridge
-from srs.targets.models.null import NullDesign, NullModel, single_index
+from srs.targets.models.null import NullDesign, NullModel, dispersed, single_index
 
 MOST_LINEAR = 50.0  # of a linear predictor: beyond, steps are halved
-OVERDISPERSED = 1.645  # z of the test for more variance than Poisson
 LEAST_SPREAD = 1e-6  # of the negative binomial: below, it is Poisson
 
 
@@ -50,14 +49,13 @@ def _log_likelihood(counts: np.ndarray, mean: np.ndarray, mass: np.ndarray, spre
 def find_spread(
     columns: np.ndarray, counts: np.ndarray, mass: np.ndarray, offset: np.ndarray
 ) -> float:
-    """The spread of counts by maximum likelihood; 0 where they vary no more than Poisson ones, by
-    the test of Cameron and Trivedi (1990)."""
+    """The spread of counts by maximum likelihood; 0 where they vary no more than Poisson ones do in
+    the regression of Cameron and Trivedi (1990)."""
     beta = fit_columns(columns, counts, mass, offset).beta
     mean = np.exp(columns @ beta + offset)
     extra = ((counts - mean) ** 2 - counts) / mean
     slope = float((mass * mean) @ extra / ((mass * mean) @ mean))
-    error = np.sqrt(float(((mass * mean) ** 2) @ (extra - slope * mean) ** 2))
-    if slope <= 0 or slope * float((mass * mean) @ mean) < OVERDISPERSED * error:
+    if slope <= LEAST_SPREAD:
         return 0.0
     spread = max(slope, LEAST_SPREAD)
     for _ in range(30):  # the mean given the spread, and the spread given the mean
@@ -98,7 +96,7 @@ def fit_counts(counts: np.ndarray, design: NullDesign, offset: np.ndarray) -> Nu
     # Cumulants of a negative binomial count, of which a residual is one divided by `shrink`.
     third = mean * (1.0 + 2.0 * spread * mean) / shrink**2
     fourth = mean * (1.0 + 6.0 * spread * mean + 6.0 * (spread * mean) ** 2) / shrink**3
-    return single_index(
+    null = single_index(
         design,
         (counts - mean) / shrink,
         mean / shrink,
@@ -106,3 +104,4 @@ def fit_counts(counts: np.ndarray, design: NullDesign, offset: np.ndarray) -> Nu
         mean,
         converged=found.converged,
     )
+    return dispersed(null, design)

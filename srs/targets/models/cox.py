@@ -14,7 +14,7 @@ import numpy as np
 
 from srs.targets.models.logistic import fit_logistic
 from srs.targets.models.newton import Fit, newton
-from srs.targets.models.null import NullDesign, NullModel, single_index
+from srs.targets.models.null import NullDesign, NullModel, dispersed, single_index
 
 MOST_LINEAR = 50.0
 
@@ -161,7 +161,7 @@ def fit_cox(values: np.ndarray, design: NullDesign) -> NullModel:
     expected[inside] = _own_hazard(time[inside], event[inside], linear[inside], mass)
     residuals = event - expected
     seen = fit_logistic(event.astype(np.int64), design).expected[:, 1]
-    return single_index(
+    null = single_index(
         design,
         residuals,
         seen,
@@ -169,6 +169,7 @@ def fit_cox(values: np.ndarray, design: NullDesign) -> NullModel:
         expected,
         converged=found.converged,
     )
+    return dispersed(null, design)
 
 
 def _cumulants(

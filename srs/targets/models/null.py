@@ -9,7 +9,7 @@ times residual is the score test of that feature.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -116,3 +116,30 @@ def empirical_cumulants(
     square = mass @ centred**2
     third, fourth = mass @ centred**3, mass @ centred**4 - 3.0 * square**2
     return third * unit**3, fourth * unit**4
+
+
+def dispersed(null: NullModel, design: NullDesign) -> NullModel:
+    """The model with a larger variance, where residuals vary more than it says.
+
+    Features that matter are no part of it, and make counts vary more, among others. Third and
+    fourth cumulants are then those of all residuals, by the variance of each.
+    """
+    mass, residuals = design.counted, null.residuals[design.train]
+    freedom = max(len(residuals) - design.columns.shape[1], 1) / len(residuals)
+    square = float(mass @ residuals**2)
+    factor = square / max(float(mass @ null.information[design.train]) * freedom, 1e-300)
+    if factor <= 1.0:
+        return null
+    information = factor * null.information
+    share = mass / mass.sum()
+    mean = max(float(share @ residuals**2), 1e-300)
+    third = float(share @ residuals**3) / mean
+    fourth = (float(share @ residuals**4) - 3.0 * mean**2) / mean
+    return replace(
+        null,
+        information=information,
+        cross=factor * null.cross,
+        bread=null.bread / factor,
+        third=third * information,
+        fourth=fourth * information,
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from srs.targets.models.newton import Fit, newton_or_ridge
-from srs.targets.models.null import NullDesign, NullModel
+from srs.targets.models.null import NullDesign, NullModel, dispersed
 
 
 def _cumulative(thresholds: np.ndarray, linear: np.ndarray) -> np.ndarray:
@@ -92,7 +92,7 @@ def fit_ordered(classes: np.ndarray, design: NullDesign, n_classes: int) -> Null
         columns, (shares, residual, of_thresholds), design.mass
     )
     fourth = (shares * residual**4).sum(axis=1) - 3.0 * spread**2
-    return NullModel(
+    null = NullModel(
         residuals=residual[np.arange(len(classes)), classes],
         information=spread,
         cross=np.column_stack([crossed, spread[:, None] * columns]),
@@ -102,6 +102,7 @@ def fit_ordered(classes: np.ndarray, design: NullDesign, n_classes: int) -> Null
         expected=shares,
         converged=found.converged,
     )
+    return dispersed(null, design)
 
 
 def score_residuals(
