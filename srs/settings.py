@@ -43,7 +43,7 @@ GUARANTEES = ("fdr", "confident")
 PAIRS = ("auto", "all", "off")
 CRITERIA = ("entropy", "gini", "variance")
 # Settings of how samples were taken; a run without them has none of these names in its documents.
-OF_SAMPLES = ("sample_weight", "class_weight", "confounders", "subjects")
+OF_SAMPLES = ("sample_weight", "class_weight", "confounders", "subjects", "covariates")
 FEW_FEATURES, MANY_FEATURES = 500, 3_000  # 7 probes a feature below, 3 between, 1 from there on:
 # the tail of the null must be fitted on enough of them
 MOST_SECONDS = 86_400.0  # a day: a run that nobody bounded and nobody looks after ends then
@@ -77,7 +77,11 @@ class Settings:
     )
     target: str | None = described(None, "Name of the target.", unset="the first of the store")
     pinned: tuple[str | int, ...] = described(
-        (), "Names or ids of covariates: in every subspace, reported separately.", SAMPLES, "none"
+        (),
+        "Names or ids of features that are in every subspace and reported separately; trees may "
+        "split on them, nothing is adjusted for them: see covariates.",
+        SAMPLES,
+        "none",
     )
     subspace_size: int | None = described(
         None, "Features that a tree explores.", METHOD, "from memory and data", symbol="q", **COUNT
@@ -199,7 +203,8 @@ class Settings:
     )
     confounders: tuple[str, ...] = described(
         (),
-        "Columns of the store to adjust for, e.g. batch or sex.",
+        "Columns of the store to adjust for by comparing only samples that are equal in all of "
+        "them, e.g. batch or pair; many columns or numbers: covariates.",
         SAMPLES,
         "none",
     )
@@ -209,6 +214,13 @@ class Settings:
         SAMPLES,
         "every sample is its own subject",
     )
+    covariates: tuple[str, ...] = described(
+        (),
+        "Columns of the store to adjust for by a model of the target, e.g. age, sex and principal "
+        "components; numbers or categories.",
+        SAMPLES,
+        "none",
+    )
 
     def __post_init__(self) -> None:
         for setting in OF_RESULTS:
@@ -217,7 +229,8 @@ class Settings:
             raise SettingsError("paper mode has no pinned features; use the default mode.")
         if self.mode == "paper" and any(getattr(self, name) for name in OF_SAMPLES):
             raise SettingsError(
-                "paper mode has no weights, confounders or subjects; use the default mode."
+                "paper mode has no weights, confounders, covariates or subjects; use the default "
+                "mode."
             )
         self._refuse_ignored()
 
@@ -265,14 +278,14 @@ class Settings:
 
     def to_json(self) -> dict[str, Any]:
         raw = {**asdict(self), "pinned": list(self.pinned), "evidence": list(self.evidence)}
-        raw["confounders"] = list(self.confounders)
+        raw |= {"confounders": list(self.confounders), "covariates": list(self.covariates)}
         return {name: value for name, value in raw.items() if name not in OF_SAMPLES or value}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Settings:
         known = {f.name for f in fields(cls)}
         values = {name: value for name, value in raw.items() if name in known}
-        for name in ("pinned", "evidence", "confounders"):
+        for name in ("pinned", "evidence", "confounders", "covariates"):
             values[name] = tuple(values.get(name, ()))
         return cls(**values)
 

@@ -62,8 +62,9 @@ Pinned = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Names or ids of covariates: in every subspace, reported separately. Repeat for "
-        "more. Default: none.",
+        help="Names or ids of features that are in every subspace and reported separately; trees "
+        "may split on them, nothing is adjusted for them: see covariates. Repeat for more. "
+        "Default: none.",
         rich_help_panel=SAMPLES,
     ),
 ]
@@ -276,8 +277,9 @@ Confounders = Annotated[
         "--confounders",
         "--confounder",
         metavar="NAME",
-        help="Columns of the store to adjust for, e.g. batch or sex. Repeat for more. Default: "
-        "none.",
+        help="Columns of the store to adjust for by comparing only samples that are equal in all "
+        "of them, e.g. batch or pair; many columns or numbers: covariates. Repeat for more. "
+        "Default: none.",
         rich_help_panel=SAMPLES,
     ),
 ]
@@ -287,6 +289,15 @@ Subjects = Annotated[
         metavar="NAME",
         help="Column of the store: samples that belong together, e.g. those of one person. "
         "Default: every sample is its own subject.",
+        rich_help_panel=SAMPLES,
+    ),
+]
+Covariates = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Columns of the store to adjust for by a model of the target, e.g. age, sex and "
+        "principal components; numbers or categories. Repeat for more. Default: none.",
         rich_help_panel=SAMPLES,
     ),
 ]

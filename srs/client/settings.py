@@ -44,6 +44,7 @@ class SelectSettings(TypedDict, total=False):
     class_weight: str | None
     confounders: Sequence[str] | None
     subjects: str | None
+    covariates: Sequence[str] | None
     feature_sets: Any
     # end generated
 

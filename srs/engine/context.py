@@ -136,7 +136,14 @@ def make_context(store: FeatureStore, settings: Settings) -> RunContext:
         subspace_size=settings.subspace_size,
         round_size=settings.round_size,
         kinds=kinds,
-        weighted=any((settings.sample_weight, settings.class_weight, settings.confounders)),
+        weighted=any(
+            (
+                settings.sample_weight,
+                settings.class_weight,
+                settings.confounders,
+                settings.covariates,
+            )
+        ),
     )
     return gather_context(store, settings, shape, pinned, find_feature_classes(store, n_roles - 1))
 

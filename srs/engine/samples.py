@@ -9,6 +9,8 @@ in all confounders: a feature that tells of the target only through the confound
 probes that do so, too, and is no better than they are. And the target is made independent of the
 stratum, by weights or by taking off its mean, so that such features and probes have no more
 evidence than others and do not drown what matters.
+
+A *covariate* is adjusted for by a model instead of strata, see `srs.engine.covariates`.
 """
 
 from __future__ import annotations
@@ -18,11 +20,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from srs import seeds
+from srs.engine.adjusting.cells import find_cells
+from srs.engine.adjusting.covariates import Covariates, read_covariates
+from srs.engine.adjusting.target import fit_null_model, residuals_of, share_weights, stratum_means
 from srs.engine.permutations import draw_apart
 from srs.errors import InputError, SettingsError
 from srs.settings import Settings
 from srs.store import FeatureStore
 from srs.targets.learning import tree_target
+from srs.targets.models.null import NullModel
 from srs.targets.registry import target_kind
 from srs.targets.target import Target
 from srs.trees import TreeTarget
@@ -36,6 +42,7 @@ MIN_SEEN = 0.1  # share of the training samples that must have a weight
 MIN_SAMPLES = 6
 MIN_MOVED = 0.5  # share of the training samples that probes must be able to move
 FEW_SUBJECTS = 20  # below, chance may make a target of subjects like what many features share
+STRATUM_SAMPLES = 10  # of each stratum on average, where strata become columns of a model
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,11 @@ class Samples:
     subjects      int (n_samples,): samples of a subject are drawn together; None: each is its own
     strata       int (n_samples,): samples equal in all confounders; None: no confounders
     offsets       float64 (n_samples,): what was taken off a numeric target; None: nothing
+    covariates    columns that the null model adjusts for; None: no covariates
+    null          what is expected of samples without any feature; None: the target is learned as
+                  it is
+    cells         int (n_samples,): samples that are alike in covariates and confounders; None: all
+                  are
     """
 
     train: np.ndarray
@@ -58,6 +70,9 @@ class Samples:
     subjects: np.ndarray | None = None
     strata: np.ndarray | None = None
     offsets: np.ndarray | None = None
+    covariates: Covariates | None = None
+    null: NullModel | None = None
+    cells: np.ndarray | None = None
 
 
 def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Samples:
@@ -68,21 +83,16 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
     train, held_out = _split(store.n_samples, settings, subjects)
     require_enough(len(train), len(held_out))
     weights = _given_weights(store, settings)
-    offsets = None
-    values = target_kind(target.kind).learned(target)
-    if not target.has_classes:
-        if settings.class_weight is not None:
-            raise SettingsError(f"class_weight is for classes, and {target.name!r} is a number.")
-        if strata is not None:
-            offsets = _stratum_means(values, weights, strata, train)
-    else:
-        if strata is not None:
-            weights = weights * overlap_weights(values, weights, strata, train)
-        if settings.class_weight is not None:
-            weights = weights * _balance(values, weights, train)
-    learned = tree_target(target, offsets)
-    train = _seen(train, weights, target, strata)
-    if strata is None and subjects is None:
+    covariates = _covariates(store, settings, train, strata)
+    null = fit_null_model(target_kind(target.kind), target, covariates, train, weights)
+    learned, weights, offsets = _adjust(
+        target, settings, weights, (strata, covariates, null), train=train
+    )
+    train = _seen(train, weights, target, settings)
+    cells = strata
+    if covariates is not None:
+        cells = find_cells(store, covariates.columns, (train, held_out), strata, subjects)
+    if cells is None and subjects is None:
         permutations = seeds.probe_permutations(
             settings.seed, n_roles, store.n_samples, (train, held_out)
         )
@@ -93,9 +103,9 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
             n_samples=store.n_samples,
             train=train,
             held_out=held_out,
-            strata=strata,
+            strata=cells,
             subjects=subjects,
-            target=_columns_of(values, target),
+            target=_columns_of(learned),
         )
     if (weights[train] != weights[train[0]]).any():
         # What is not seen must not decide how finely weights are told apart.
@@ -112,7 +122,64 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
         subjects=subjects,
         strata=strata,
         offsets=offsets,
+        covariates=covariates,
+        null=null,
+        cells=cells,
     )
+
+
+def _adjust(
+    target: Target,
+    settings: Settings,
+    weights: np.ndarray,
+    given: tuple[np.ndarray | None, Covariates | None, NullModel | None],
+    *,
+    train: np.ndarray,
+) -> tuple[TreeTarget, np.ndarray, np.ndarray | None]:
+    """What trees learn, how much each sample counts, and what was taken off numbers.
+
+    given  strata of confounders, covariates, and the null model
+    """
+    strata, covariates, null = given
+    kind = target_kind(target.kind)
+    if not target.has_classes and settings.class_weight is not None:
+        raise SettingsError(
+            f"class_weight is for classes, and {target.name!r} is of kind {target.kind!r}."
+        )
+    if kind.by_model and null is not None:
+        within = strata if covariates is None else None
+        residuals = residuals_of(null, weights, train, within)
+        return tree_target(target, residuals=residuals), weights, None
+    values, offsets = kind.learned(target), None
+    if not target.has_classes:
+        if null is not None:
+            offsets = values - residuals_of(null, weights, train, None)
+        elif strata is not None:
+            offsets = stratum_means(values, weights, strata, train)
+    else:
+        if null is not None:
+            weights = weights * share_weights(values, null.expected)
+        elif strata is not None:
+            weights = weights * overlap_weights(values, weights, strata, train)
+        if settings.class_weight is not None:
+            weights = weights * _balance(values, weights, train)
+    return tree_target(target, offsets), weights, offsets
+
+
+def _covariates(
+    store: FeatureStore, settings: Settings, train: np.ndarray, strata: np.ndarray | None
+) -> Covariates | None:
+    if not settings.covariates:
+        return None
+    if settings.target in settings.covariates:
+        raise SettingsError(f"{settings.target!r} is the target: leave it out of the covariates.")
+    if strata is not None and len(np.unique(strata[train])) * STRATUM_SAMPLES > len(train):
+        raise SettingsError(
+            "with covariates, confounders must have few levels: give these confounders as "
+            "covariates instead, which may be numbers."
+        )
+    columns = [sample_column(store, name) for name in settings.covariates]
+    return read_covariates(columns, train, strata)
 
 
 def require_enough(n_samples: int, n_held_out: int = 0) -> None:
@@ -134,7 +201,13 @@ def sample_column(store: FeatureStore, name: str) -> Target:
             f"there is no sample column {name!r}; the store has {', '.join(store.target_names)}: "
             f"ingest again with --sample-column {name} (a feature cannot be used for this)."
         )
-    return store.target(name)
+    found = store.target(name)
+    if found.values.ndim > 1:
+        raise InputError(
+            f"{name!r} is a {found.kind} target, which has more than one number a sample and "
+            "cannot be used for this."
+        )
+    return found
 
 
 def levels_of(store: FeatureStore, name: str) -> np.ndarray:
@@ -221,6 +294,19 @@ def subject_notices(store: FeatureStore, settings: Settings) -> list[str]:
     return []
 
 
+def covariate_notices(samples: Samples) -> list[str]:
+    """How covariates were taken, one sentence each."""
+    if samples.covariates is None:
+        return []
+    notices = list(samples.covariates.notices)
+    if samples.null is not None and not samples.null.converged:
+        notices.append(
+            "the covariates tell some samples' target almost completely, so the model of the "
+            "target had no end and was held back by a light penalty: use fewer covariates."
+        )
+    return notices
+
+
 def _split(
     n_samples: int, settings: Settings, subjects: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -296,27 +382,17 @@ def _balance(classes: np.ndarray, weights: np.ndarray, train: np.ndarray) -> np.
     return found
 
 
-def _stratum_means(
-    values: np.ndarray, weights: np.ndarray, strata: np.ndarray, train: np.ndarray
-) -> np.ndarray:
-    """The mean target of each sample's stratum among the training samples (of all, if none)."""
-    n_strata = int(strata.max()) + 1
-    mass = np.bincount(strata[train], weights=weights[train], minlength=n_strata)
-    sums = np.bincount(strata[train], weights=(weights * values)[train], minlength=n_strata)
-    means = np.full(n_strata, sums.sum() / max(mass.sum(), 1e-300))
-    np.divide(sums, mass, out=means, where=mass > 0)
-    found: np.ndarray = means[strata]
-    return found
-
-
-def _seen(
-    train: np.ndarray, weights: np.ndarray, target: Target, strata: np.ndarray | None
-) -> np.ndarray:
+def _seen(train: np.ndarray, weights: np.ndarray, target: Target, settings: Settings) -> np.ndarray:
     """The training samples that count."""
     seen: np.ndarray = train[weights[train] > 0]
     if len(seen) >= MIN_SEEN * len(train) and len(seen):
         return seen
-    if strata is None:
+    if settings.covariates:
+        raise InputError(
+            f"the covariates predict the target {target.name!r} almost completely, so no feature "
+            "can add information: use fewer covariates."
+        )
+    if not settings.confounders:
         raise InputError(
             f"{len(seen)} of {len(train)} training samples have a weight above 0, which is too "
             "few to learn from."
@@ -328,11 +404,13 @@ def _seen(
     )
 
 
-def _columns_of(values: np.ndarray, target: Target) -> np.ndarray:
+def _columns_of(learned: TreeTarget) -> np.ndarray:
     """What is learned as columns: the numbers, or whether a sample is of each class."""
-    if not target.has_classes:
-        return np.asarray(values[:, None], np.float64)
-    found: np.ndarray = (values[:, None] == np.arange(target.n_classes)).astype(np.float64)
+    if len(learned.values):
+        return np.asarray(learned.values[:, None], np.float64)
+    found: np.ndarray = (learned.classes[:, None] == np.arange(learned.n_classes)).astype(
+        np.float64
+    )
     return found
 
 
@@ -359,6 +437,7 @@ def _permutations(
         raise SettingsError(
             f"probes can be made of {can_move} of {len(train)} training samples only: the "
             f"others have no other samples that {alike}. Use fewer or coarser confounders, or "
-            "give subjects equal numbers of samples."
+            "covariates instead (which adjust by a model and need no strata), or give subjects "
+            "equal numbers of samples."
         )
     return found.permutations, train

@@ -24,6 +24,7 @@ from srs.store.layout import CATEGORICAL
 from srs.store.view import StoreView
 from srs.targets.learning import tree_target
 from srs.targets.parse import parse_target
+from srs.targets.registry import target_kinds
 from srs.trees import MISSING, TreeTarget
 
 MAX_CELLS = 4_000_000_000
@@ -41,6 +42,7 @@ class Matrix:
     target          what is to be explained; None if the analysis needs none
     store           where the codes are from
     subjects        int (n_samples,): samples that belong together; None: each by itself
+    said            what to know of where the features are from, one sentence each
     """
 
     codes: np.ndarray
@@ -50,6 +52,7 @@ class Matrix:
     target: Target | None
     store: FeatureStore
     subjects: np.ndarray | None = None
+    said: tuple[str, ...] = ()
 
     @property
     def n_samples(self) -> int:
@@ -96,9 +99,19 @@ class Matrix:
     def notices(self) -> tuple[str, ...]:
         """One sentence for each oddity that a reader of an analysis should know."""
         target = self.target
-        if target is None or not target.has_classes:
-            return ()
-        return (*_single_samples(target), *self._markers(target))
+        if target is None:
+            return self.said
+        kind = target_kinds().get(target.kind)
+        if kind is not None and kind.by_model:
+            return (
+                *self.said,
+                f"{target.name!r} is of kind {target.kind!r}: what is explained is the score "
+                "residual of each sample, in a model without features; errors are mean squared "
+                "errors of it.",
+            )
+        if not target.has_classes:
+            return self.said
+        return (*self.said, *_single_samples(target), *self._markers(target))
 
     def _markers(self, target: Target) -> list[str]:
         same = [
@@ -194,9 +207,22 @@ def open_matrix(
         raise InputError(f"the feature {target!r} is the target: leave it out of the features.")
     categorical = (store.kinds[ids] == CATEGORICAL) & (store.n_levels[ids] > 2)
     codes = store.read_codes(ids)
-    matrix = Matrix(codes, categorical, chosen, ids, found, store=store)
+    matrix = Matrix(codes, categorical, chosen, ids, found, store=store, said=_said(features))
     _check(matrix)
     return matrix
+
+
+def _said(features: Any) -> tuple[str, ...]:
+    """What to know of an analysis of a run's features."""
+    if not isinstance(features, Result):
+        return ()
+    adjusted = features.document["settings"].get("covariates", [])
+    if not adjusted:
+        return ()
+    return (
+        f"The run adjusted for {', '.join(adjusted)}; this analysis does not: what it shows may "
+        "in part be theirs.",
+    )
 
 
 def _why_none(features: Any, leave_out: Sequence[str]) -> str:
@@ -287,6 +313,8 @@ def _check(matrix: Matrix) -> None:
 
 def _is_the_target(matrix: Matrix, column: int, target: Target) -> bool:
     """Whether a feature has the numbers of a numeric target: no measurement does by chance."""
+    if target.values.ndim > 1:
+        return False
     codes = matrix.codes[:, column]
     order = np.argsort(target.values, kind="stable")
     if (np.diff(codes[order].astype(np.int64)) < 0).any():  # its codes would ascend with the target

@@ -17,6 +17,7 @@ from srs.report.markup import (
     prose,
     section,
 )
+from srs.report.prediction import SCORED
 from srs.report.text import PAIR_KINDS, clean_name, count, number, probability, why_no_pairs
 
 Document = Mapping[str, Any]
@@ -81,7 +82,10 @@ def outcome_name(document: Document) -> str:
         pairs = document["outcome"].get("pairs") or [{}]
         group = pairs[0].get("cells", {}).get("group")  # which earlier versions do not tell
         return f"share of {clean_name(group or labels[-1])}"
-    return f"mean of {clean_name(document['data']['target'])}"
+    target = clean_name(document["data"]["target"])
+    if document["data"]["target_kind"] in SCORED:
+        return f"mean score residual of {target}"
+    return f"mean of {target}"
 
 
 def _columns(document: Document) -> list[Column]:

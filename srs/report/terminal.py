@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from srs.memory import format_bytes
-from srs.report.prediction import accuracy, r_squared
+from srs.report.prediction import SCORED, accuracy, measures_of, r_squared
 from srs.report.sets import sets_found
 from srs.report.text import (
     PAIR_KINDS,
@@ -182,6 +182,11 @@ def _prediction(document: Mapping[str, Any]) -> list[str]:
     rows = document["outcome"]["prediction"]
     if not rows:
         return []
+    kind = document["data"]["target_kind"]
+    if kind in SCORED:
+        figures = measures_of(rows, kind)
+        said = ", ".join(f"{name} {value:.3g}" for name, value in figures.items()).capitalize()
+        return [f"{said} on {count(len(rows), 'held-out sample')}"]
     if document["data"]["labels"]:
         return [f"Accuracy {percent(accuracy(rows))} on {count(len(rows), 'held-out sample')}"]
     explained = r_squared(rows)

@@ -122,7 +122,8 @@ def direction(value: float | None) -> str:
 def direction_meaning(document: Mapping[str, Any]) -> str:
     """What an arrow up means in this run."""
     labels = document["data"]["labels"]
-    what = "the target is larger"
+    survival = document["data"]["target_kind"] == "survival"
+    what = "the event comes earlier" if survival else "the target is larger"
     if len(labels) == 2:
         told = document["outcome"].get("scan", {}).get("group") or labels[1]
         what = f"the class {clean_name(told)} is more frequent"

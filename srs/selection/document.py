@@ -19,7 +19,7 @@ from srs.engine.memory import (
     projected_mem,
     worker_projected_mem,
 )
-from srs.engine.samples import confounder_notices, subject_notices
+from srs.engine.samples import confounder_notices, covariate_notices, subject_notices
 from srs.engine.state import Outcome
 from srs.evidence.arrays import BatchEvidence
 from srs.evidence.halves import halves_notices
@@ -69,6 +69,7 @@ def run_notices(context: RunContext) -> list[str]:
         *missing_notices(context.store, settings),
         *confounder_notices(context.store, settings),
         *subject_notices(context.store, settings),
+        *covariate_notices(context.samples),
         *halves_notices(shape.n_features, shape.n_roles),
     ]
 
@@ -137,9 +138,11 @@ def _data(context: RunContext) -> ResultData:
         "n_samples": shape.n_samples,
         "target": target.name,
         "target_kind": target.kind,
-        "labels": list(target.labels),
+        "labels": list(target.labels) if target.has_classes else [],
         "notices": [*store.manifest.notices, *run_notices(context)],
     }
+    if target.labels and not target.has_classes:
+        data["levels"] = list(target.labels)
     if names := list(store.annotations()):
         data["annotations"] = names
     if store.selection is not None:

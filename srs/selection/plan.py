@@ -139,6 +139,7 @@ def plan(
     class_weight: str | None = None,
     confounders: Sequence[str] | None = None,
     subjects: str | None = None,
+    covariates: Sequence[str] | None = None,
     samples: Chosen | None = None,
     features: Chosen | None = None,
     feature_sets: Any = None,
@@ -155,8 +156,8 @@ def plan(
     """Predict the cost of `srs.select`: begins it on threads of this process.
 
     >>> import numpy as np, srs
-    >>> X = np.random.default_rng(0).normal(size=(100, 400))
-    >>> planned = srs.plan(srs.ingest(X, target=np.arange(100) % 2), memory="1GB", threads=2)
+    >>> store = srs.ingest(np.eye(100, 400), target=np.arange(100) % 2)
+    >>> planned = srs.plan(store, memory="1GB", threads=2)
     >>> planned.subspace_size, planned.trees_per_pass, planned.projected_mem < planned.allowed_mem
     (134, 3, True)
     """
@@ -201,6 +202,7 @@ def check(
     class_weight: str | None = None,
     confounders: Sequence[str] | None = None,
     subjects: str | None = None,
+    covariates: Sequence[str] | None = None,
     samples: Chosen | None = None,
     features: Chosen | None = None,
     feature_sets: Any = None,

@@ -71,6 +71,7 @@ def select(
     class_weight: str | None = None,
     confounders: Sequence[str] | None = None,
     subjects: str | None = None,
+    covariates: Sequence[str] | None = None,
     samples: Chosen | None = None,
     features: Chosen | None = None,
     feature_sets: Any = None,
@@ -93,7 +94,9 @@ def select(
     seed              Seed of all random numbers: the same seed gives the same result
     mode              "default", or "paper": Algorithm 7.1 of the thesis, unchanged
     target            Name of the target; None: the first of the store
-    pinned            Names or ids of covariates: in every subspace, reported separately; None: none
+    pinned            Names or ids of features that are in every subspace and reported separately;
+                      trees may split on them, nothing is adjusted for them: see covariates; None:
+                      none
     subspace_size     Features that a tree explores (q); None: from memory and data
     max_trees         Maximum number of trees; None: no limit; 1,000 in paper mode
     max_passes        Maximum number of passes over the features; None: no limit
@@ -132,9 +135,13 @@ def select(
     sample_weight     Column of the store: how much each sample counts; None: all alike
     class_weight      "balanced": all classes get the same total weight, including rare ones; None:
                       each sample counts once
-    confounders       Columns of the store to adjust for, e.g. batch or sex; None: none
+    confounders       Columns of the store to adjust for by comparing only samples that are equal in
+                      all of them, e.g. batch or pair; many columns or numbers: covariates; None:
+                      none
     subjects          Column of the store: samples that belong together, e.g. those of one person;
                       None: every sample is its own subject
+    covariates        Columns of the store to adjust for by a model of the target, e.g. age, sex and
+                      principal components; numbers or categories; None: none
     samples           Ids or numbers of the samples to use; None: all
     features          Names or ids of the features to use, in addition to the pinned ones; None: all
     feature_sets      Features that are also tested together: a mapping from names of sets to

@@ -9,9 +9,15 @@ from srs.targets.target import Target
 from srs.trees import TreeTarget
 
 
-def tree_target(target: Target, offsets: np.ndarray | None = None) -> TreeTarget:
-    """A target for trees; offsets: what is taken off the numbers before."""
-    learned = target_kind(target.kind).learned(target)
+def tree_target(
+    target: Target, offsets: np.ndarray | None = None, residuals: np.ndarray | None = None
+) -> TreeTarget:
+    """A target for trees.
+
+    offsets    what is taken off the numbers before
+    residuals  of a null model, of kinds that are learned by these
+    """
+    learned = target_kind(target.kind).learned(target) if residuals is None else residuals
     if target.has_classes:
         return TreeTarget.of_classes(learned, target.n_classes)
     return TreeTarget.of_values(learned if offsets is None else learned - offsets)

@@ -96,7 +96,8 @@ class SelectSettings(Request):
         [],
         title="Pinned",
         max_length=1000,
-        description="Names or ids of covariates: in every subspace, reported separately.",
+        description="Names or ids of features that are in every subspace and reported separately;"
+        " trees may split on them, nothing is adjusted for them: see covariates.",
         json_schema_extra={"x-group": "Samples and features"},
     )
     subspace_size: Count | None = Field(
@@ -262,7 +263,8 @@ class SelectSettings(Request):
         [],
         title="Confounders",
         max_length=100,
-        description="Columns of the store to adjust for, e.g. batch or sex.",
+        description="Columns of the store to adjust for by comparing only samples that are equal "
+        "in all of them, e.g. batch or pair; many columns or numbers: covariates.",
         json_schema_extra={"x-group": "Samples and features"},
     )
     subjects: Label | None = Field(
@@ -270,6 +272,13 @@ class SelectSettings(Request):
         title="Subjects",
         description="Column of the store: samples that belong together, e.g. those of one person."
         " null: every sample is its own subject.",
+        json_schema_extra={"x-group": "Samples and features"},
+    )
+    covariates: list[Label] = Field(
+        [],
+        title="Covariates",
+        description="Columns of the store to adjust for by a model of the target, e.g. age, sex "
+        "and principal components; numbers or categories.",
         json_schema_extra={"x-group": "Samples and features"},
     )
     feature_sets: FeatureSets | None = Field(

@@ -57,16 +57,17 @@ def render_target(target: Mapping[str, Any]) -> str:
     from srs.report.text import clean_name, number
 
     about = {key: value for key, value in target.items() if key not in ("name", "kind", "missing")}
-    if "classes" in about:
-        classes = list(about["classes"].items())
+    if "classes" in about or "levels" in about:
+        what = "classes" if "classes" in about else "levels"
+        classes = list(about[what].items())
         listed = ", ".join(f"{clean_name(label)}: {n:,}" for label, n in classes[:MAX_CLASSES])
         more = ", ..." if len(classes) > MAX_CLASSES else ""
-        said = f"{len(classes)} classes ({listed}{more})"
+        said = f"{len(classes)} {what} ({listed}{more})"
     elif "min" in about:
         said = f"from {number(about['min'])} to {number(about['max'])}"
-    else:  # a kind of another package
+    else:
         said = ", ".join(
-            f"{key} {number(value) if isinstance(value, (int, float)) else value}"
+            f"{key.replace('_', ' ')} {number(value) if isinstance(value, (int, float)) else value}"
             for key, value in about.items()
         )
     if "missing" in target:

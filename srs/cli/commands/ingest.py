@@ -44,6 +44,9 @@ def ingest(
     orientation: source_options.Orientation = "samples",
     categorical: source_options.Categorical = None,
     target_kind: source_options.TargetKind = None,
+    event: source_options.Event = None,
+    exposure: source_options.Exposure = None,
+    ordinal: source_options.Ordinal = None,
     names: source_options.Names = None,
     sample_ids: source_options.SampleIds = None,
     table: source_options.Table = None,
@@ -65,6 +68,7 @@ def ingest(
       srs ingest cells.h5ad cells.zarr --target obs:cell_type --dataset layers/counts
       srs ingest cohort.bed snps.zarr --table pheno.tsv --target case --covariate age
       srs ingest cohort.bed snps.zarr --table pheno.tsv --target case --target ldl
+      srs ingest genes.csv genes.zarr --table clinic.tsv --target months --event died
       srs ingest images/ voxels.zarr --mask mask.nii.gz --table subjects.csv --target diagnosis
     """
     with reported(as_json):
@@ -88,6 +92,9 @@ def ingest(
                 id_column=id_column,
                 categorical=categorical or (),
                 target_kind=target_kind,
+                event=event,
+                exposure=exposure,
+                ordinal=ordinal,
                 overwrite=overwrite,
                 on_progress=lambda done, n: show(
                     *progress.describe_ingest(done, n, monotonic() - started)

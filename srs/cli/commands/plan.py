@@ -64,6 +64,7 @@ def plan(
     class_weight: setting_options.ClassWeight = None,
     confounders: setting_options.Confounders = None,
     subjects: setting_options.Subjects = None,
+    covariates: setting_options.Covariates = None,
     # end generated
     threads: options.ThreadsOfRun = None,
     samples: options.Samples = None,

@@ -84,6 +84,7 @@ def select(
     class_weight: setting_options.ClassWeight = None,
     confounders: setting_options.Confounders = None,
     subjects: setting_options.Subjects = None,
+    covariates: setting_options.Covariates = None,
     # end generated
     threads: options.ThreadsOfRun = None,
     workers: options.Workers = None,

@@ -113,6 +113,9 @@ OF_SOURCE = {
     "orientation": "orientation",
     "categorical": "categorical",
     "target_kind": "target_kind",
+    "event": "event",
+    "exposure": "exposure",
+    "ordinal": "ordinal",
     "names": "names",
     "sample_ids": "sample_ids",
     "table": "table",
@@ -182,6 +185,7 @@ def submit(
     class_weight: setting_options.ClassWeight = None,
     confounders: setting_options.Confounders = None,
     subjects: setting_options.Subjects = None,
+    covariates: setting_options.Covariates = None,
     # end generated
     feature_sets: options.Sets = None,
     targets: Targets = None,
@@ -193,6 +197,9 @@ def submit(
     orientation: source_options.Orientation = "samples",
     categorical: source_options.Categorical = None,
     target_kind: source_options.TargetKind = None,
+    event: source_options.Event = None,
+    exposure: source_options.Exposure = None,
+    ordinal: source_options.Ordinal = None,
     names: source_options.Names = None,
     sample_ids: source_options.SampleIds = None,
     table: source_options.Table = None,
@@ -275,6 +282,8 @@ def _dataset(client: Client, given: dict[str, Any]) -> tuple[Dataset, bool]:
 def _how_to_read(given: dict[str, Any]) -> dict[str, Any]:
     """What was said of the data that are sent, as the client takes it."""
     said = {key: given[option] for option, key in OF_SOURCE.items() if given[option] is not None}
+    if "ordinal" in said:
+        said["ordinal"] = [level.strip() for level in said["ordinal"].split(",")]
     if said["orientation"] == "samples":
         del said["orientation"]
     return said

@@ -86,10 +86,11 @@ def look_twice(context: RunContext, log_p: np.ndarray, partner: np.ndarray) -> N
     """Put what a second look tells into -log(p) and the partner of each feature, by place.
 
     Samples of one subject are not independent, and the test takes them to be: with subjects there
-    is no second look.
+    is no second look. Nor is there with covariates, which the test does not know of.
     """
     pairs = _pointed(log_p, partner)
-    if context.samples.subjects is not None or not len(pairs):
+    samples = context.samples
+    if samples.subjects is not None or samples.covariates is not None or not len(pairs):
         return
     n_partners = context.shape.n_features - 1
     found = np.array([one.p_value for one in look_at_pairs(context, pairs)])

@@ -14,6 +14,7 @@ from srs.engine.context import RunContext
 from srs.engine.run.adjusting import adjustment_of
 from srs.engine.worker import make_task
 from srs.executors import Executor
+from srs.targets.registry import target_kind
 
 STEP_VALUES = 1 << 23  # codes of a step: some hundredths of a second, for all threads to share
 COLUMNS = ("beta", "standard_error", "score_z", "frequency", "n_known")
@@ -58,7 +59,10 @@ def sweep_of(context: RunContext) -> Sweep | None:
         return None
     adjusted = adjustment_of(context)
     classes, values = np.empty(0, np.int64), np.empty(0)
-    if len(target.values):
+    null = None
+    if target_kind(context.store.target(context.settings.target).kind).by_model:
+        null = context.samples.null
+    elif len(target.values):
         stored = context.store.target(context.settings.target)
         values = np.asarray(stored.values, np.float64)[adjusted.train]
     else:
@@ -71,6 +75,7 @@ def sweep_of(context: RunContext) -> Sweep | None:
         others=None if adjusted.others.shape[1] == 1 else adjusted.others,
         weights=adjusted.weights,
         clusters=adjusted.clusters,
+        null=null,
     )
 
 

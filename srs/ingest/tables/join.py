@@ -105,14 +105,15 @@ def _extend(annotation: Annotation, n_more: int) -> Annotation:
 
 def join(
     source: Source,
-    columns: Mapping[str, Any],
+    columns: Mapping[str, Mapping[str, Any]],
     table: SampleTable | None,
     covariates: Sequence[str],
     n_given: int = 0,
 ) -> Source:
     """The source with samples that have a row in the table and a value of a target column.
 
-    columns  values of targets that are columns of the source or of the table
+    columns  of each target that is a column of the source or of the table: values by name, of
+             which a sample must have all
     n_given  other targets, whose values were given in order
     """
     keep = np.ones(source.n_samples, bool)
@@ -123,7 +124,7 @@ def join(
         keep &= rows >= 0
         by = table.choose_key(source.sample_ids or ())
         notices += _account(source, table, by, rows)
-    lacking = {name: keep & _is_missing(source, name, values) for name, values in columns.items()}
+    lacking = {name: keep & _lacks(source, of_target) for name, of_target in columns.items()}
     lacking = {name: lack for name, lack in lacking.items() if lack.any() and not lack.all()}
     if lacking and len(lacking) == len(columns) and not n_given:
         keep &= ~np.logical_and.reduce(list(lacking.values()))
@@ -139,6 +140,12 @@ def join(
         found = [(name, *table.feature(name, inside)) for name in covariates]
         record |= {"table": {**table.record, "id_column": by}, "covariates": list(covariates)}
     return JoinedSource(source, kept, found, record, notices)
+
+
+def _lacks(source: Source, columns: Mapping[str, Any]) -> np.ndarray:
+    """Which samples have no value of a target, or of a further column of it."""
+    found = [_is_missing(source, name, values) for name, values in columns.items()]
+    return np.asarray(np.logical_or.reduce(found))
 
 
 def _is_missing(source: Source, name: str, values: Any) -> np.ndarray:

@@ -43,7 +43,8 @@ class ResultData(TypedDict):
     n_samples    number of samples
     target       name of the target
     target_kind  what kind of target it is, e.g. "classes" or "numbers"
-    labels       names of the classes; empty for numbers
+    labels       names of the classes; empty for others
+    levels       names of ordered classes, from low to high; absent for others
     notices      one sentence for each oddity that a reader should know
     annotations  columns that the source brought for each feature, e.g. its position; absent: none
     view         which part of the store was used; absent: all of it
@@ -56,6 +57,7 @@ class ResultData(TypedDict):
     target_kind: str
     labels: list[str]
     notices: list[str]
+    levels: NotRequired[list[str]]
     annotations: NotRequired[list[str]]
     view: NotRequired[View]
 

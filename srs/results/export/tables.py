@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from srs.errors import InputError
 from srs.results.export.selected import Selected
+from srs.targets.columns import target_columns
 
 FORMULA_STARTS = tuple("=+-@\t\r")
 
@@ -53,10 +54,10 @@ def _table(selected: Selected) -> pa.Table:
     arrays, names = [pa.array(store.sample_ids)], ["sample_id"]
     for name in store.target_names:
         target = store.target(name)
-        arrays.append(
-            _categories(target.values, target.labels) if target.labels else pa.array(target.values)
-        )
-        names.append(name)
+        for column_name, values in target_columns(target).items():
+            labels = target.labels
+            arrays.append(_categories(values, labels) if labels else pa.array(values))
+            names.append(column_name)
     for column, name in enumerate(selected.names):
         values = selected.values[:, column]
         labels = selected.labels(column)

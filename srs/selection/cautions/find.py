@@ -116,7 +116,7 @@ def _looked(context: RunContext, samples: np.ndarray) -> Looked:
         outputs = np.argsort(np.argsort(target.values, kind="stable"), kind="stable")[:, None]
     else:
         outputs = target.classes[:, None] == np.arange(target.n_classes)
-    strata, subjects = context.samples.strata, context.samples.subjects
+    strata, subjects = context.samples.cells, context.samples.subjects
     return Looked(
         outputs=outputs.astype(np.float64),
         strata=None if strata is None else strata[samples],

@@ -77,6 +77,7 @@ def _scan(context: RunContext, found: FinalDecision) -> ScanDocument:
         by_id,
         {int(ids[place]): name_of.of(place) for place in found.relevant.tolist()},
         store.annotations(),
+        measure=effects_of(target).linear_measure,
         group=target.labels[told_class(target.labels)] if target.has_classes else None,
         adjusted=adjustment_of(context).names,
         excluded=np.asarray(ids[context.pinned], np.int64),
