@@ -12,10 +12,6 @@ tables and the trees.
 
 from srs.theory.asymptotic import asymptotic_binary_importances, asymptotic_importances
 from srs.theory.context import ContextImportances, asymptotic_context
-from srs.theory.estimated import EstimatedInformation
-from srs.theory.iterations import expected_found, expected_iterations, simulate_iterations
-from srs.theory.permutation import additive_mda, correlated_mda, normal_mda, population_mda
-from srs.theory.randomised import randomised_importances
 from srs.theory.dependence import (
     Relevance,
     conditional_information,
@@ -29,6 +25,10 @@ from srs.theory.dependence import (
     relevance,
     total_correlation,
 )
+from srs.theory.estimated import EstimatedInformation
+from srs.theory.iterations import expected_found, expected_iterations, simulate_iterations
+from srs.theory.permutation import additive_mda, correlated_mda, normal_mda, population_mda
+from srs.theory.randomised import randomised_importances
 
 __all__ = [
     "ContextImportances",

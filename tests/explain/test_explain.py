@@ -62,6 +62,10 @@ def test_every_analysis_has_one_shape(everything: srs.Explanation) -> None:
         "vote-shift",
         "one-probe",
         "context-network",
+        "contrasts",
+        "degrees",
+        "feature-permutation",
+        "mda-intervals",
     }
     json.dumps(everything.to_json(), allow_nan=False)
 

@@ -232,6 +232,6 @@ def test_wrong_arguments() -> None:
         randomised_importances(*EXAMPLE_5_2, splits="binary")
     with pytest.raises(InputError, match="max_features must be a whole number from 1 on"):
         randomised_importances(*EXAMPLE_5_2, max_features=0)
+    many = np.random.default_rng(0).integers(0, 3, (200, 14))
     with pytest.raises(InputError, match="use fewer features or levels"):
-        many = np.random.default_rng(0).integers(0, 3, (200, 14))
         randomised_importances(many, many[:, 0])
