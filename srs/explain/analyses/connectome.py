@@ -298,7 +298,13 @@ CONNECTOME_ANALYSIS = Analysis(
             "averaged",
             choices=tuple(RECIPES),
         ),
-        Option("filters", "str", "of f1, f2, f3, f4, e.g. f1,f2", none="those of the recipe"),
+        Option(
+            "filters",
+            "str",
+            "smoothing filters whose results are averaged; f0: none",
+            choices=("f0", *FILTER_WEIGHTS, "f1,f2", "f1,f2,f3,f4"),
+            none="those of the recipe",
+        ),
         Option(
             "thresholds",
             "int",
