@@ -61,6 +61,13 @@ class Recipe:
     direction: str = NONE
 
     @property
+    def described(self) -> dict[str, Any]:
+        """What a reader should know, with the thresholds themselves."""
+        names = ("components", "exponent", "activity", "direction")
+        said = {name: getattr(self, name) for name in names}
+        return {"filters": list(self.filters), "thresholds": self.leasts, **said}
+
+    @property
     def leasts(self) -> list[float]:
         """The thresholds themselves."""
         if self.thresholds == 1:
@@ -120,46 +127,47 @@ def connectome(
     15
     """
     check_counts(seed=seed, threads=threads, thresholds=thresholds)
-    given = {
-        "filters": None if filters is None else _filters(filters),
-        "thresholds": thresholds,
-        "components": components,
-        "exponent": exponent,
-        "activity": activity,
-        "direction": direction,
-    }
-    how = _recipe(recipe, {name: value for name, value in given.items() if value is not None})
+    how = _recipe(
+        recipe,
+        filters=None if filters is None else _filters(filters),
+        thresholds=thresholds,
+        components=components,
+        exponent=exponent,
+        activity=activity,
+        direction=direction,
+    )
     matrix = open_matrix(data, None, features, needs_target=False)
+    table, directed = _links(matrix, how, scaled, threads, on_progress)
+    settings = {"recipe": recipe, **how.described, "scaled": scaled, "seed": seed}
+    return AnalysisResult("connectome", table, settings, DIRECTED if directed else NOTES)
+
+
+def _links(
+    matrix: Matrix,
+    how: Recipe,
+    scaled: bool,
+    threads: int | None,
+    on_progress: OnProgress | None,
+) -> tuple[Any, bool]:
+    """The table of links, and whether they have a direction."""
     signals = _signals(matrix)
     unit = _range(signals) if scaled else 1.0
     with threadpool_limits(1):  # our threads are enough: with BLAS's it took four times longer
         if how.method == "transfer":
-            mean, spread = _transfer(signals, unit, threads, on_progress), None
-        else:
-            mean, spread = _average(signals, how, unit, threads, on_progress)
-    directed = how.method == "transfer"
-    if how.direction != NONE and not directed:
-        mean, directed = direct(mean, leads(signals, unit), how.direction), True
-    settings = {
-        "recipe": recipe,
-        "filters": list(how.filters),
-        "thresholds": how.leasts,
-        "components": how.components,
-        "exponent": how.exponent,
-        "activity": how.activity,
-        "direction": how.direction,
-        "scaled": scaled,
-        "seed": seed,
-    }
-    notes = DIRECTED if directed else NOTES
-    return AnalysisResult("connectome", _table(matrix, mean, spread, directed), settings, notes)
+            found = _transfer(signals, unit, threads, on_progress)
+            return _table(matrix, found, None, directed=True), True
+        mean, spread = _average(signals, how, unit, threads, on_progress)
+    if how.direction == NONE:
+        return _table(matrix, mean, spread, directed=False), False
+    mean = direct(mean, leads(signals, unit), how.direction)
+    return _table(matrix, mean, spread, directed=True), True
 
 
-def _recipe(name: str, given: dict[str, Any]) -> Recipe:
-    """A recipe with what was given instead of its own."""
+def _recipe(name: str, **given: Any) -> Recipe:
+    """A recipe with what was given, and is not None, instead of its own."""
     if name not in RECIPES:
         raise SettingsError(f"recipe must be one of {', '.join(RECIPES)}, not {name!r}.")
-    how = replace(RECIPES[name], **given)
+    how = replace(RECIPES[name], **{k: value for k, value in given.items() if value is not None})
     if how.activity not in ACTIVITIES or how.direction not in DIRECTIONS:
         raise SettingsError(
             f"activity must be one of {', '.join(ACTIVITIES)}, and direction one of "

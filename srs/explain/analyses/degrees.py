@@ -86,11 +86,32 @@ def degrees(
         raise InputError("degrees need at least two features, and two levels of each.")
     most = min(max_degree, matrix.n_features - 1)
     trees = _draw_trees(matrix.n_features, most, n_trees, seed)
-    told = _told(_cut(matrix, n_levels, n_permutations, seed), trees)
+    cut = _cut(matrix, n_levels, n_permutations, seed)
+    means, error = _average(cut, trees, most, threads, on_progress)
+    settings = {
+        "max_degree": most,
+        "n_trees": n_trees,
+        "n_permutations": n_permutations,
+        "n_levels": n_levels,
+        "seed": seed,
+    }
+    table = _table(matrix, means, error)
+    return AnalysisResult("degrees", table, settings, (*NOTES, *matrix.notices))
+
+
+def _average(
+    cut: _Cut,
+    trees: list[np.ndarray],
+    most: int,
+    threads: int | None,
+    on_progress: OnProgress | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means (n_degrees, n_orders, n_features) over trees; errors of those in the first order."""
+    n_orders, p = len(cut.orders), len(cut.levels)
+    told = _told(cut, trees)
     tasks = [(0, 0), *((t, k) for k in range(1, most + 1) for t in range(len(trees)))]
-    sums = np.zeros((most + 1, 1 + n_permutations, matrix.n_features))
-    squares = np.zeros((most + 1, matrix.n_features))
-    counts = np.zeros((most + 1, matrix.n_features))
+    sums = np.zeros((most + 1, n_orders, p))
+    squares, counts = np.zeros((most + 1, p)), np.zeros((most + 1, p))
     found = LocalExecutor(threads).map(told, tasks)
     for done, ((_, k), (some, values)) in enumerate(zip(tasks, found, strict=True), 1):
         sums[k][:, some] += values.T
@@ -102,15 +123,7 @@ def degrees(
     spread = np.maximum(squares / counts - means[:, 0] ** 2, 0.0)
     error = np.sqrt(spread / np.maximum(counts - 1, 1))
     error[0] = np.nan  # alone there is nothing to draw
-    table = _table(matrix, means, error)
-    settings = {
-        "max_degree": most,
-        "n_trees": n_trees,
-        "n_permutations": n_permutations,
-        "n_levels": n_levels,
-        "seed": seed,
-    }
-    return AnalysisResult("degrees", table, settings, (*NOTES, *matrix.notices))
+    return means, error
 
 
 def _cut(matrix: Matrix, n_levels: int, n_permutations: int, seed: int) -> _Cut:
@@ -145,10 +158,10 @@ def _told(cut: _Cut, trees: list[np.ndarray]) -> Any:
         for m in given:
             joined = groups * (cut.levels[m].max() + 1) + cut.levels[m]
             groups = np.unique(joined, return_inverse=True)[1].ravel().astype(np.int64)
-        some = np.setdiff1d(np.arange(p), given)
+        some, n_groups = np.setdiff1d(np.arange(p), given), int(groups.max()) + 1
         values = np.empty((len(some), len(cut.orders)))
         for row, m in zip(values, some, strict=True):
-            told_within(groups, int(groups.max()) + 1, cut.levels[m], cut.orders, cut.target, row)
+            told_within(groups, n_groups, cut.levels[m], cut.orders, target=cut.target, found=row)
         return some, values
 
     return told

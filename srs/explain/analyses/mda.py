@@ -27,6 +27,7 @@ from srs.seeds import EXPLAIN, make_rng
 FOLDS = EXPLAIN + 12
 ERROR, AUC = "error", "auc"
 Z_SCORE, MIRRORED = "z-score", "mirrored"
+USUAL = {"n_repeats": 1, "loss": ERROR, "conditional": False, "n_folds": None, "test": Z_SCORE}
 ASSOCIATED = 0.2  # Strobl's threshold, for the size of an association
 
 
@@ -71,6 +72,14 @@ def mda(
     >>> sorted(found.frame.nlargest(2, "value")["feature"])
     ['f1', 'f2']
     """
+    given = {
+        "n_repeats": n_repeats,
+        "loss": loss,
+        "conditional": conditional,
+        "n_folds": n_folds,
+        "test": test,
+    }
+    chosen = {name: value for name, value in given.items() if value != USUAL[name]}
     check_counts(n_repeats=n_repeats, n_folds=n_folds)
     if loss not in (ERROR, AUC) or test not in (Z_SCORE, MIRRORED):
         raise SettingsError(
@@ -78,12 +87,21 @@ def mda(
             f"{test!r}."
         )
     forest = forest_of(data, target, features, n_trees, seed, threads=threads)
+    if conditional:
+        chosen["associated"] = associated
     scheme = _scheme(forest.matrix, n_repeats, loss, associated if conditional else None)
-    value, error, n_used = _decrease(forest, scheme, n_folds)
+    return _result(forest, _decrease(forest, scheme, n_folds), chosen)
+
+
+def _result(
+    forest: Forest, found: tuple[np.ndarray, np.ndarray, np.ndarray], chosen: dict[str, Any]
+) -> AnalysisResult:
+    """The table of values, errors and numbers of trees; chosen are the options beyond the usual."""
+    value, error, n_used = found
     z_score = np.divide(value, error, out=np.zeros_like(value), where=error > 0)
     p_value = np.maximum(ndtr(-z_score), np.finfo(float).tiny)
     notes: tuple[str, ...] = (Z_NOTE,)
-    if test == MIRRORED:
+    if "test" in chosen:
         p_value, notes = mirrored_p_values(value), (MIRRORED_NOTE, *few_mirrored(value))
     table = make_table(
         forest.matrix.names,
@@ -95,17 +113,8 @@ def mda(
         z_score=z_score,
         n_trees_used=n_used,
     )
-    settings: dict[str, Any] = {"n_trees": forest.n_trees, "seed": forest.seed}
-    chosen: dict[str, tuple[Any, Any]] = {
-        "n_repeats": (n_repeats, 1),
-        "loss": (loss, ERROR),
-        "conditional": (conditional, False),
-        "n_folds": (n_folds, None),
-        "test": (test, Z_SCORE),
-    }
-    settings |= {name: value for name, (value, usual) in chosen.items() if value != usual}
-    if conditional:
-        settings["associated"] = associated
+    settings = {"n_trees": forest.n_trees, "seed": forest.seed, **chosen}
+    if "conditional" in chosen:
         notes = (CONDITIONAL_NOTE, *notes)
     return AnalysisResult("mda", table, settings, (*notes, *forest.matrix.notices))
 

@@ -125,21 +125,25 @@ def network(
     best = _Strongest(max_links)
     with open_executor(executor, threads) as opened:
         _infer(spec, opened, best, on_progress)
-    sources, ends, values = best.finish()
     settings = {**grown, "n_targets": len(chosen), "seed": seed}
+    settings |= {"oriented": True} if oriented else {}
+    table = _table(matrix, best, oriented)
+    return AnalysisResult("network", table, settings, ORIENTED if oriented else NOTES)
+
+
+def _table(matrix: Matrix, best: _Strongest, oriented: bool) -> Any:
+    sources, ends, values = best.finish()
     own: dict[str, Any] = {}
     if oriented:
         kept, reverse = orient(sources, ends, values)
         sources, ends, values = sources[kept], ends[kept], values[kept]
         own = {"reverse": reverse}
-        settings["oriented"] = True
-    table = make_table(
+    return make_table(
         [matrix.names[s] for s in sources.tolist()],
         values,
         part=[matrix.names[t] for t in ends.tolist()],
         **own,
     )
-    return AnalysisResult("network", table, settings, ORIENTED if oriented else NOTES)
 
 
 def orient(

@@ -75,14 +75,21 @@ def contrasts(
         found.append(values)
         if on_progress:
             on_progress(len(found) / n_forests)
-    values = np.array(found)
+    used = {"n_forests": n_forests, "n_trees": n_trees, "quantile": quantile, "seed": seed}
+    table = _table(matrix, np.array(found), quantile)
+    return AnalysisResult("contrasts", table, used, (*NOTES, *matrix.notices))
+
+
+def _table(matrix: Matrix, values: np.ndarray, quantile: float) -> Any:
+    """values: importances of features and contrasts, by forest."""
+    n_forests, p = len(values), matrix.n_features
     bar = np.quantile(values[:, p:], quantile, axis=1, method="higher")
     above = values[:, :p] - bar[:, None]
     error = above.std(axis=0, ddof=1) / np.sqrt(n_forests)
     t = np.divide(above.mean(axis=0), error, out=np.zeros(p), where=error > 0)
     p_value = np.maximum(stdtr(n_forests - 1, -t), np.finfo(float).tiny)
     q_value = correct(p_value)
-    table = make_table(
+    return make_table(
         matrix.names,
         values[:, :p].mean(axis=0),
         error=values[:, :p].std(axis=0, ddof=1) / np.sqrt(n_forests),
@@ -93,8 +100,6 @@ def contrasts(
         t_statistic=t,
         beaten=(above > 0).mean(axis=0),
     )
-    used = {"n_forests": n_forests, "n_trees": n_trees, "quantile": quantile, "seed": seed}
-    return AnalysisResult("contrasts", table, used, (*NOTES, *matrix.notices))
 
 
 def _with_contrasts(matrix: Matrix, rng: np.random.Generator) -> Matrix:

@@ -79,11 +79,22 @@ def feature_permutation(
         found.append(pair)
         if on_progress:
             on_progress(len(found) / (p * n_each))
-    values = np.array(found).reshape(p, n_each, 2)
+    settings = {
+        "measure": measure,
+        "n_trees": n_trees,
+        "n_permutations": n_permutations,
+        "seed": seed,
+    }
+    table = _table(matrix, np.array(found).reshape(p, n_each, 2))
+    return AnalysisResult("feature-permutation", table, settings, (*NOTES, *matrix.notices))
+
+
+def _table(matrix: Matrix, values: np.ndarray) -> Any:
+    """values: importance and error of each feature, as it is and permuted (p, 1 + n, 2)."""
     value, error, null = values[:, 0, 0], values[:, 0, 1], values[:, 1:, 0]
-    p_value = ((null >= value[:, None]).sum(axis=1) + 1.0) / n_each
+    p_value = ((null >= value[:, None]).sum(axis=1) + 1.0) / values.shape[1]
     q_value = correct(p_value)
-    table = make_table(
+    return make_table(
         matrix.names,
         value,
         error=error,
@@ -93,13 +104,6 @@ def feature_permutation(
         label=["significant" if q < 0.05 else None for q in q_value],
         null_spread=null.std(axis=1),
     )
-    settings = {
-        "measure": measure,
-        "n_trees": n_trees,
-        "n_permutations": n_permutations,
-        "seed": seed,
-    }
-    return AnalysisResult("feature-permutation", table, settings, (*NOTES, *matrix.notices))
 
 
 def _importance(

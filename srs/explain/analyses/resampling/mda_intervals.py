@@ -84,16 +84,28 @@ def mda_intervals(
         found.append(values)
         if on_progress:
             on_progress(len(found) / (n_subsamples + 1))
-    value, parts = found[0], np.array(found[1:])
+    error = _error(np.array(found), method, n_units, n_drawn)
+    drawn = {"method": method, "n_subsamples": n_subsamples, "subsample": n_drawn}
+    settings = {**drawn, "level": level, "n_trees": n_trees, "seed": seed}
+    table = _table(matrix, found[0], error, level)
+    return AnalysisResult("mda-intervals", table, settings, (*NOTES, *matrix.notices))
+
+
+def _error(found: np.ndarray, method: str, n_units: int, n_drawn: int) -> np.ndarray:
+    """Standard errors from importances of all samples, the first row, and of subsamples."""
+    value, parts = found[0], found[1:]
     if method == JACKKNIFE:
         variance = n_drawn / (n_units - n_drawn) * ((parts - value) ** 2).mean(axis=0)
     else:
         variance = n_drawn / n_units * parts.var(axis=0)
-    error = np.sqrt(variance)
+    return np.asarray(np.sqrt(variance))
+
+
+def _table(matrix: Matrix, value: np.ndarray, error: np.ndarray, level: float) -> Any:
     reach = float(ndtri((1 + level) / 2)) * error
     z_score = np.divide(value, error, out=np.zeros_like(value), where=error > 0)
     p_value = np.maximum(ndtr(-z_score), np.finfo(float).tiny)
-    table = make_table(
+    return make_table(
         matrix.names,
         value,
         error=error,
@@ -103,15 +115,6 @@ def mda_intervals(
         low=value - reach,
         high=value + reach,
     )
-    settings = {
-        "method": method,
-        "n_subsamples": n_subsamples,
-        "subsample": n_drawn,
-        "level": level,
-        "n_trees": n_trees,
-        "seed": seed,
-    }
-    return AnalysisResult("mda-intervals", table, settings, (*NOTES, *matrix.notices))
 
 
 def _sizes(matrix: Matrix, share: float | None) -> tuple[int, int]:
