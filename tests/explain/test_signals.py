@@ -32,7 +32,7 @@ def filtered(signals: np.ndarray, chain: Chain) -> np.ndarray:
     found = found**chain.exponent if chain.exponent != 1 else found
     if chain.activity == "plain":
         return weigh(found)
-    if chain.activity == "none":
+    if chain.activity == "off":
         return found
     activity = found.sum(axis=1)
     lingering = activity + 0.5 * np.concatenate([[0], activity[:-1]])
@@ -45,7 +45,7 @@ def filtered(signals: np.ndarray, chain: Chain) -> np.ndarray:
     return weighed
 
 
-@pytest.mark.parametrize("activity", ["plain", "tuned", "none"])
+@pytest.mark.parametrize("activity", ["plain", "tuned", "off"])
 @pytest.mark.parametrize("name", list(FILTER_WEIGHTS))
 def test_pieces_give_the_covariance(name: str, activity: str, monkeypatch) -> None:
     """Pieces of 16 times, by spikes alone or not, against all times at once."""

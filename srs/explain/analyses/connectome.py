@@ -30,7 +30,7 @@ from srs.explain.signals.covariance import (
     covariance,
     partial_of,
 )
-from srs.explain.signals.direction import DIRECTIONS, MIXED, NONE, TransferEntropy, direct, leads
+from srs.explain.signals.direction import DIRECTIONS, MIXED, OFF, TransferEntropy, direct, leads
 from srs.results.analysis import AnalysisResult, check_counts, make_table
 
 # Weights of filters in the average (8.A.2), and its first and last threshold.
@@ -58,7 +58,7 @@ class Recipe:
     components: float = 0.8
     exponent: float = 1.0
     activity: str = PLAIN
-    direction: str = NONE
+    direction: str = OFF
 
     @property
     def described(self) -> dict[str, Any]:
@@ -113,8 +113,8 @@ def connectome(
     thresholds  how many, from 0.10 to 0.21
     components  share of principal components that the covariance is made from
     exponent    power of spikes (equation 8.10); 1: as they are
-    activity    "plain" weights of spikes by the activity of all (8.6), "tuned" (8.11), or "none"
-    direction   "none"; "mixed": a little of what follows what (8.14); "strict": only from the
+    activity    "plain" weights of spikes by the activity of all (8.6), "tuned" (8.11), or "off"
+    direction   "off"; "mixed": a little of what follows what (8.14); "strict": only from the
                 neuron that leads (8.13)
     scaled      whether thresholds are shares of the range of the signal; else they are its values
 
@@ -157,7 +157,7 @@ def _links(
             found = _transfer(signals, unit, threads, on_progress)
             return _table(matrix, found, None, directed=True), True
         mean, spread = _average(signals, how, unit, threads, on_progress)
-    if how.direction == NONE:
+    if how.direction == OFF:
         return _table(matrix, mean, spread, directed=False), False
     mean = direct(mean, leads(signals, unit), how.direction)
     return _table(matrix, mean, spread, directed=True), True

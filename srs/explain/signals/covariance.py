@@ -16,7 +16,7 @@ from srs.explain.signals.filters import LINGERS, rises, root, threshold, weigh, 
 
 PIECE_BYTES = 1 << 22  # of one array of a piece; a thread holds about eight
 SPARSE = 0.05  # share of spikes up to which products skip what is silent
-PLAIN, TUNED, NONE = ACTIVITIES = ("plain", "tuned", "none")
+PLAIN, TUNED, OFF = ACTIVITIES = ("plain", "tuned", "off")
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Chain:
     low_pass   name of the smoothing filter
     least      rise from which on it counts as a spike, in units of the signal; None: all rises
     exponent   power of spikes (equation 8.10); 1: as they are
-    activity   "plain": weights of equation 8.6; "tuned": of 8.11; "none": no weights
+    activity   "plain": weights of equation 8.6; "tuned": of 8.11; "off": no weights
     unit       what the signal is divided by
     """
 
@@ -59,7 +59,7 @@ def covariance(signals: np.ndarray, chain: Chain) -> np.ndarray:
     total, products = np.zeros(p), np.zeros((p, p))
     for start, stop in pieces(n, p):
         weighed = _weighed(signals, chain, start, stop, activity)
-        if chain.activity != NONE:
+        if chain.activity != OFF:
             weighed -= 1.0  # what a silent neuron has: a covariance does not see it
         total += weighed.sum(axis=0)
         products += _products(weighed)

@@ -17,7 +17,7 @@ FOLLOWS = (0.2, 0.5)  # phi_1 and phi_2: by how much a spike may exceed the one 
 LEAST_LEAD = 0  # phi_3
 WEIGHT = 0.997  # of the partial correlation, against the lead
 SPIKE, QUIET = 0.12, 0.25  # rise that is a spike, and mean signal below which times count, for GTE
-MIXED, STRICT, NONE = DIRECTIONS = ("mixed", "strict", "none")
+MIXED, STRICT, OFF = DIRECTIONS = ("mixed", "strict", "off")
 N_SELF, N_SOURCE = 8, 4  # states of (now, before, two before), and of a source (now, before)
 
 
@@ -41,7 +41,7 @@ def leads(signals: np.ndarray, unit: float = 1.0) -> np.ndarray:
     Spikes are those of f2, from 0.12 on, to the power of 0.9, as in the authors' implementation.
     """
     n, p = signals.shape
-    chain = Chain("f2", SPIKE, 0.9, activity=NONE, unit=unit)
+    chain = Chain("f2", SPIKE, 0.9, activity=OFF, unit=unit)
     counts = np.zeros((p, p), np.int64)
     for start, stop in pieces(n, p):
         some = spikes(signals, chain, start, min(stop + 1, n))  # one more: what follows the last
@@ -125,7 +125,7 @@ class TransferEntropy:
 
     def __init__(self, signals: np.ndarray, unit: float = 1.0) -> None:
         n, p = signals.shape
-        chain = Chain("f0", SPIKE, activity=NONE, unit=unit)
+        chain = Chain("f0", SPIKE, activity=OFF, unit=unit)
         spiking, mean = np.empty((n, p), np.bool_), np.empty(n)
         for start, stop in pieces(n, p):
             spiking[start:stop] = spikes(signals, chain, start, stop) > 0
