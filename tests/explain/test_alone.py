@@ -140,12 +140,11 @@ def test_levels() -> None:
 
 def test_degrees_estimate_the_exact_terms(global_random_seed: int) -> None:
     """Many samples of the digits: p times Table 5.1, degree by degree."""
-    rng = np.random.default_rng(global_random_seed)
-    y = rng.integers(0, 10, 3000)
-    found = degrees(DIGITS[y], y, max_degree=2, n_trees=60, n_permutations=9, seed=1)
+    y = np.random.default_rng(global_random_seed).permutation(np.arange(3000) % 10)
+    found = degrees(DIGITS[y], y, n_trees=60, n_permutations=9, seed=global_random_seed)
     exact = 7 * asymptotic_importances(DIGITS, np.arange(10), by_degree=True)[:, :3].T
     value, error = found.column("value").reshape(3, 7), found.column("error").reshape(3, 7)
-    margin = np.where(np.isfinite(error), 5 * error, 0.0) + 0.03
+    margin = np.where(np.isfinite(error), 5 * error, 0.0) + 0.02
     assert (np.abs(value - exact) < margin).all()
 
 

@@ -221,8 +221,7 @@ def test_area_sees_a_rare_class(global_random_seed: int) -> None:
         open_matrix(X, y), ForestSettings(300, min_samples_leaf=20), seed=global_random_seed
     )
     area = mda(forest, loss="auc")
-    assert area.column("value").argmax() == 0
-    assert area.column("value")[0] > 0.1
+    assert area.column("value")[0] > 0.04 + area.column("value")[1:].max()
     assert mda(forest).column("value")[0] < 0.02
 
 
