@@ -214,11 +214,11 @@ def test_population_values(rho: float) -> None:
 def test_area_sees_a_rare_class(global_random_seed: int) -> None:
     """Janitza 2013: with 5 % cases no vote changes, but the order of samples does."""
     rng = np.random.default_rng(global_random_seed)
-    X = rng.normal(size=(400, 6))
-    y = (X[:, 0] + rng.normal(size=400) > 2.3).astype(int)
-    y[:4] = 1
+    X = rng.normal(size=(800, 6))
+    y = np.zeros(800, int)
+    y[np.argsort(X[:, 0] + 0.7 * rng.normal(size=800))[-40:]] = 1
     forest = grow_forest(
-        open_matrix(X, y), ForestSettings(300, min_samples_leaf=20), seed=global_random_seed
+        open_matrix(X, y), ForestSettings(200, min_samples_leaf=60), seed=global_random_seed
     )
     area = mda(forest, loss="auc")
     assert area.column("value")[0] > 0.04 + area.column("value")[1:].max()
