@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from srs.engine.permutations import permute_subjects
 from srs.errors import InputError
 from srs.ingest import ingest
 from srs.ingest.values import read_values
@@ -346,6 +347,13 @@ def _single_samples(target: Target) -> list[str]:
         f"The class {_first_of(single)} has only one sample, which is too few to learn from: "
         "remove the class or merge it with another."
     ]
+
+
+def random_order(matrix: Matrix, rng: np.random.Generator) -> np.ndarray:
+    """A random order of the samples, of whole subjects where samples belong together."""
+    if matrix.subjects is not None:
+        return permute_subjects(matrix.subjects, rng)
+    return rng.permutation(matrix.n_samples)
 
 
 def check_classes(matrix: Matrix, least: int = 2) -> None:
