@@ -13,6 +13,7 @@ from srs.cli.commands.export import export
 from srs.cli.commands.info import info
 from srs.cli.commands.ingest import ingest
 from srs.cli.commands.keys import app as keys
+from srs.cli.commands.predict import predict
 from srs.cli.commands.results import results
 from srs.cli.commands.serve import ServeCommand, serve
 from srs.cli.panels import CommandWithPanels
@@ -50,5 +51,6 @@ def add_commands(app: typer.Typer) -> None:
     app.command(cls=ExplainCommand)(explain)
     app.command()(results)
     app.command()(export)
+    app.command()(predict)
     app.command(cls=ServeCommand)(serve)
     app.add_typer(keys, name="keys")
