@@ -29,6 +29,7 @@ Write a feature store, look at it, select, read the report:
   srs explain wide.zarr --features run1 --analysis mda,per-class,umfi
   srs results run1 --to tsv
   srs export run1 --to csv
+  srs predict run1 others.zarr
 
 \b
 A table with its target in a column, for a script that reads JSON:

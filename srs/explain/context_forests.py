@@ -166,7 +166,7 @@ def grow_within(
             target, size = truth.copy(), TEST_TREES
             target[rows] = make_rng(seed, CONTEXT, 2, c, permutation).permutation(truth[rows])
         place = (seed, CONTEXT, 3, c, permutation)
-        return _alone(matrix, rows, size, min_node, place, target=target)
+        return _alone(matrix, rows, size, min_node, place=place, target=target)
 
     first, *null = LocalExecutor(threads).map(grow, range(1 + TEST_PERMUTATIONS))
     return Within(first, rank_p_values(first, np.array(null)), np.array(null))

@@ -59,15 +59,8 @@ def make_tests(sums: ContextSums, p_equivalent: np.ndarray) -> Tests:
 
 def words(tests: Tests, signed: np.ndarray) -> list[str]:
     """A word for each context and feature, in the order of `ravel`."""
-    rows = zip(
-        tests.p_absolute.ravel().tolist(),
-        tests.p_signed.ravel().tolist(),
-        tests.ratio.ravel().tolist(),
-        tests.p_mixed.ravel().tolist(),
-        tests.p_equivalent.ravel().tolist(),
-        signed.ravel().tolist(),
-        strict=True,
-    )
+    numbers = (tests.p_absolute, tests.p_signed, tests.ratio, tests.p_mixed, tests.p_equivalent)
+    rows = np.column_stack([array.ravel() for array in (*numbers, signed)]).tolist()
     found = []
     for p_absolute, p_signed, ratio, p_mixed, p_equivalent, change in rows:
         if p_absolute >= SIGNIFICANT:

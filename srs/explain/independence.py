@@ -73,8 +73,8 @@ def transport(
     >>> bool(abs(np.corrcoef(moved[:, 0], z**2)[0, 1]) < 0.2)
     True
     >>> copy = (z > 0).astype(float)[:, None]
-    >>> round(abs(np.corrcoef(transport(copy, z > 0, True)[:, 0], z > 0)[0, 1]), 1)
-    0.0
+    >>> bool(abs(np.corrcoef(transport(copy, z > 0, True)[:, 0], z > 0)[0, 1]) < 0.1)
+    True
     """
     rng = rng or make_rng(0, INDEPENDENCE)
     n, moved = len(values), np.empty_like(values)

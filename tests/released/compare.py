@@ -23,6 +23,9 @@ RENAMED_VALUES = {"target_kind": {"classification": "classes", "regression": "nu
 # Keys that later versions added.
 ADDED = {"guarantee", "pairs", "n_features", "stability", "finish_asked"}
 ADDED |= {"stage", "direction", "found_by"}
+ADDED |= {"ratio", "p_mixed", "p_equivalent", "difference", "p_difference"}  # of context
+ADDED |= {"points", "empty", "margin", "separate", "context_p_value"}
+ADDED |= {"remaining"}  # of umfi
 # What differs between equal runs, and numbers of versions.
 LEFT_OUT = {"measured", "schema_version", "seconds", "peak_mem", "srs_version"}
 # For people: later versions may say the same in other words, but not leave it out.

@@ -135,7 +135,7 @@ def test_in_the_shell(tmp_path: Path) -> None:
     invoke("ingest", tmp_path / "a.csv", tmp_path / "a.zarr", "--target", "y")
     invoke("ingest", tmp_path / "b.csv", tmp_path / "b.zarr")
     run = tmp_path / "run"
-    invoke("select", tmp_path / "a.zarr", "--out", run, "--keep-trees", "--max-trees", "60")
+    invoke(*["select", tmp_path / "a.zarr", "--out", run, "--keep-trees", "--max-trees", "60"])
     invoke("predict", run, tmp_path / "b.zarr")
     written = pd.read_csv(run / "predicted.csv")
     assert list(written.columns) == ["sample", "prediction", "share_ill", "share_well"]

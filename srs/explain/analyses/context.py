@@ -4,11 +4,33 @@ Sutera et al. (2016), with totally randomised trees that do not see the context.
 paper: numeric features (split at one random cut, and usable again below; trees then end at nodes of
 ten samples a context), a numeric context (cut into thirds of equal size, or samples weighted by how
 close they are to some points), and the tests behind the words (`srs.explain.context_words`).
+
+Columns of the table:
+
+value      Imp^|xc| (equation 11): how much the context changes what the feature tells
+error      its standard error over trees
+null       its mean over permutations of the context
+p_value    share of permutations that reach it
+signed     Imp_s^xc (equation 12): negative where the feature tells more in the context
+p_signed   two-sided
+ratio      |signed| / value: 1 if all changes have one direction, 0 if they cancel
+p_mixed    of changes against the direction of `signed`
+imp        Imp: importance over all samples, with imp_error
+given      Imp given the context: of a forest on its samples alone
+shared     the same by the nodes of the forest over all samples (in Table 4)
+p_given    of `given`, against permutations of the target within the context
+p_equivalent  of `given` being `margin` x imp or more
+overall    Imp^Xc: effect of knowing the context, p_overall two-sided
+difference, p_difference  imp - given of separate forests (equation 9), if `separate`
+label      "independent": p_value >= 0.05, so no dependence was shown. Else "complementary" (tells
+           more) or "redundant" (less) where p_signed < 0.05, ratio >= 0.5 and p_mixed >= 0.05;
+           "irrelevant": redundant, and p_equivalent < 0.05; "dependent": all others
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -57,24 +79,7 @@ def context(
     margin    what counts as nothing in "irrelevant": this share of `imp`
     separate  whether to test the difference of separate forests as well
 
-    value      Imp^|xc| (equation 11): how much the context changes what the feature tells
-    error      its standard error over trees
-    null       its mean over permutations of the context
-    p_value    share of permutations that reach it
-    signed     Imp_s^xc (equation 12): negative where the feature tells more in the context
-    p_signed   two-sided
-    ratio      |signed| / value: 1 if all changes have one direction, 0 if they cancel
-    p_mixed    of changes against the direction of `signed`
-    imp        Imp: importance over all samples, with imp_error
-    given      Imp given the context: of a forest on its samples alone
-    shared     the same by the nodes of the forest over all samples (in Table 4)
-    p_given    of `given`, against permutations of the target within the context
-    p_equivalent  of `given` being `margin` x imp or more
-    overall    Imp^Xc: effect of knowing the context, p_overall two-sided
-    difference, p_difference  imp - given of separate forests (equation 9), if `separate`
-    label      "independent": p_value >= 0.05, so no dependence was shown. Else "complementary"
-               (tells more) or "redundant" (less) where p_signed < 0.05, ratio >= 0.5 and p_mixed
-               >= 0.05; "irrelevant": redundant, and p_equivalent < 0.05; "dependent": all others
+    The head of this module says what the columns are.
 
     >>> rng = np.random.default_rng(0)
     >>> X, sex = rng.integers(0, 2, (400, 3)), np.repeat(["f", "m"], 200)
@@ -88,54 +93,68 @@ def context(
     own = {"empty": empty, "margin": margin, "separate": separate}
     CONTEXT_ANALYSIS.check({"context": context, **own})
     matrix, contexts = open_context(data, target, features, context, points=points)
+    grown = _grow(matrix, contexts, {**counts, **own}, (seed, threads, on_progress))
+    relevance = float(rank_p_values(grown.sums.context[:1], grown.sums.context[1:, None])[0])
+    settings = {**described(context, contexts.labels), **counts, **own, "points": points}
+    settings = {**settings, "seed": seed, "context_p_value": relevance}
+    notes = (_of_context(relevance), *NOTES, *matrix.notices)
+    return AnalysisResult("context", _table(matrix, contexts, grown), settings, notes)
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """The forests of an analysis: over all samples, within contexts, and separate ones if asked."""
+
+    sums: ContextSums
+    within: list[Within]
+    tests: Tests
+    differences: np.ndarray | None
+
+
+def _grow(
+    matrix: Matrix,
+    contexts: Contexts,
+    options: Mapping[str, Any],
+    how: tuple[int, int | None, OnProgress | None],
+) -> _Grown:
+    """Grow what the options ask for; `how` is seed, threads and what shows progress."""
+    seed, threads, on_progress = how
     show = on_progress or (lambda _: None)
-    after = 0.4 if separate else 0.6
+    after = 0.4 if options["separate"] else 0.6
     sums = context_sums(
         matrix,
         contexts.weights,
+        n_trees=options["n_trees"],
+        n_permutations=options["n_permutations"],
         seed=seed,
         threads=threads,
-        skip=empty == "skip",
+        skip=options["empty"] == "skip",
         on_progress=lambda share: show(after * share),
-        **counts,
     )
-    within = []
+    within, p_equivalent = [], []
     for c in range(len(contexts)):
-        within.append(grow_within(matrix, contexts.rows(c), n_trees, threads, place=(seed, c)))
+        rows = contexts.rows(c)
+        within.append(grow_within(matrix, rows, options["n_trees"], threads, place=(seed, c)))
+        smallest = options["margin"] * sums.imp
+        p_equivalent.append(equivalence(within[-1], smallest, unit_of(matrix, rows)))
         show(after + (0.8 - after) * (c + 1) / len(contexts))
-    units = [unit_of(matrix, contexts.rows(c)) for c in range(len(contexts))]
-    p_equivalent = np.array(
-        [equivalence(w, margin * sums.imp, u) for w, u in zip(within, units, strict=True)]
-    )
     differences = None
-    if separate:
+    if options["separate"]:
         differences = separate_differences(
             matrix,
             contexts.groups,
             sums.imp,
-            n_permutations=n_permutations,
+            n_permutations=options["n_permutations"],
             seed=seed,
             threads=threads,
             on_progress=lambda share: show(0.8 + 0.2 * share),
         )
-    tests = make_tests(sums, p_equivalent)
-    table = _table(matrix, contexts, sums, within, tests, differences)
-    relevance = float(rank_p_values(sums.context[:1], sums.context[1:, None])[0])
-    settings = {**described(context, contexts.labels), **counts, **own, "points": points}
-    settings = {**settings, "seed": seed, "context_p_value": relevance}
-    notes = (_of_context(relevance), *NOTES, *matrix.notices)
-    return AnalysisResult("context", table, settings, notes)
+    return _Grown(sums, within, make_tests(sums, np.array(p_equivalent)), differences)
 
 
-def _table(
-    matrix: Matrix,
-    contexts: Contexts,
-    sums: ContextSums,
-    within: Sequence[Within],
-    tests: Tests,
-    differences: np.ndarray | None,
-) -> pa.Table:
+def _table(matrix: Matrix, contexts: Contexts, grown: _Grown) -> pa.Table:
     """One row a context and feature, with what permutations say of it."""
+    sums, within, tests, differences = grown.sums, grown.within, grown.tests, grown.differences
     p, n_contexts = matrix.n_features, len(contexts)
     absolute, signed = sums.absolute[..., 0], sums.signed[..., 0]
     overall = np.full(sums.overall.shape, np.nan) if contexts.smooth else sums.overall

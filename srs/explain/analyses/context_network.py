@@ -36,8 +36,7 @@ def context_network(
 ) -> AnalysisResult:
     """The context analysis with every feature in turn as the target: one row a link and context.
 
-    Missing values of a target are taken as its median. `empty` is that of the context analysis.
-
+    Missing values of a target are its median. `empty` is that of the context analysis.
     feature, part  the link's source, and "target | context"
     value          Imp^|xc| of the source for the target, of unit variance
     p_value        share of permutations of the context that reach it; q_value over all links

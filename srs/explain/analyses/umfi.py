@@ -1,4 +1,15 @@
-"""Ultra-marginal feature importance (Janssen and Guan 2022): what a feature tells at most."""
+"""Ultra-marginal feature importance (Janssen and Guan 2022): what a feature tells at most.
+
+Columns of the table:
+
+value      out-of-bag score (accuracy, or R squared) of the others and the feature, less that of the
+           others; what is below 0 is 0, as in the paper
+raw        the same with what is below 0
+error      standard error over repeats
+remaining  what the others still tell of the feature once they were made independent of it: the
+           out-of-bag score with the feature as target; where it is well above 0, the value is too
+           low
+"""
 
 from __future__ import annotations
 
@@ -45,13 +56,6 @@ def umfi(
     n_repeats  forests are grown so often, each with other random ranks of equal values; the value
                is the mean
 
-    value      out-of-bag score (accuracy, or R squared) of the others and the feature, less that of
-               the others; what is below 0 is 0, as in the paper
-    error      standard error over repeats
-    remaining  what the others still tell of the feature once they were made independent of it: the
-               out-of-bag score with the feature as target; where it is well above 0, the value is
-               too low
-
     Two forests per feature and repeat, and one more: time is linear in the number of features,
     times that of one forest, which grows with it too.
 
@@ -77,7 +81,7 @@ def umfi(
         return added, _remaining(matrix, codes, categorical, n_trees, (seed, UMFI, spec[0]))
 
     specs = [(column, r) for column in range(matrix.n_features) for r in range(n_repeats)]
-    found = []
+    found: list[tuple[float, float]] = []
     with threadpool_limits(1):  # our threads are enough, those of BLAS would get in their way
         for value in LocalExecutor(threads).map(score, specs):
             found.append(value)
