@@ -212,8 +212,9 @@ def explain_again(name: str) -> srs.Explanation:
     )
 
 
-# Features of few values were left as they are, or regressed; other numbers are as they were.
-MENDED = ("all", "umfi")
+# umfi left features of few values as they were, or regressed them (its other numbers are as they
+# were); one-probe had no word for features that too few forests cannot decide.
+MENDED = {("all", "umfi"), ("all", "one-probe")}
 
 
 @pytest.mark.parametrize("name", EXPLAINED)
@@ -221,7 +222,7 @@ def test_the_same_analyses_give_the_released_numbers(name: str) -> None:
     again, said = explain_again(name), read(f"explanations/{name}/explain.json")
     now = again.to_json()
     for document in (now, said):
-        document["analyses"] = [a for a in document["analyses"] if (name, a["name"]) != MENDED]
+        document["analyses"] = [a for a in document["analyses"] if (name, a["name"]) not in MENDED]
     same_outcome(now, said)
     for analysis in said["analyses"]:
         table = HERE / "explanations" / name / f"{analysis['name']}.parquet"

@@ -53,8 +53,7 @@ def umfi(
                "transport" (pairwise optimal transport), or "chain" (transport given others as
                well, for many features). Regression cannot do it for features of few values, and
                these are transported then
-    n_repeats  forests are grown so often, each with other random ranks of equal values; the value
-               is the mean
+    n_repeats  forests are grown so often, each with other random ranks of equal values
 
     Two forests per feature and repeat, and one more: time is linear in the number of features,
     times that of one forest, which grows with it too.
@@ -90,13 +89,9 @@ def umfi(
     raw = np.array(found)[:, 0].reshape(matrix.n_features, n_repeats)
     remaining = np.array(found)[::n_repeats, 1]
     error = raw.std(axis=1, ddof=1) / np.sqrt(n_repeats) if n_repeats > 1 else None
-    table = make_table(
-        matrix.names,
-        np.maximum(raw.mean(axis=1), 0.0),
-        error=error,
-        raw=raw.mean(axis=1),
-        remaining=remaining,
-    )
+    mean = raw.mean(axis=1)
+    own = {"raw": mean, "remaining": remaining}
+    table = make_table(matrix.names, np.maximum(mean, 0.0), error=error, **own)
     settings = {"method": method, "n_trees": n_trees, "n_repeats": n_repeats, "seed": seed}
     notes = (*NOTES, *_of_method(matrix, values, method, remaining), *matrix.notices)
     return AnalysisResult("umfi", table, settings, notes)
