@@ -41,9 +41,11 @@ MODES = ("default", "paper")
 RULES = ("tail", "knockoff")
 GUARANTEES = ("fdr", "confident")
 PAIRS = ("auto", "all", "off")
+PAPER_RULES = ("probe", "importance")
 CRITERIA = ("entropy", "gini", "variance")
 # Settings of how samples were taken; a run without them has none of these names in its documents.
 OF_SAMPLES = ("sample_weight", "class_weight", "confounders", "subjects", "covariates")
+LATER = {"paper_rule": "probe"}  # left out of documents where they have this value, as before
 FEW_FEATURES, MANY_FEATURES = 500, 3_000  # 7 probes a feature below, 3 between, 1 from there on:
 # the tail of the null must be fitted on enough of them
 MOST_SECONDS = 86_400.0  # a day: a run that nobody bounded and nobody looks after ends then
@@ -173,12 +175,19 @@ class Settings:
         "when more trees would hardly change it",
         **COUNT,
     )
+    paper_rule: str = described(
+        "probe",
+        'Paper mode: "probe": what beats a random probe (7.C.1); "importance": whatever gets an '
+        "importance above 0 in a tree (step 2(c)).",
+        METHOD,
+        choices=PAPER_RULES,
+    )
     probe_draws: int = described(
         10, "Paper mode: a feature needs more draws than this.", METHOD, symbol="L", **NATURAL
     )
     probe_share: float = described(
         0.95,
-        "Paper mode: share of draws in which a feature must beat the probe.",
+        "Paper mode: a feature must beat the probe in more than this share of its draws.",
         METHOD,
         symbol="beta",
         **SHARE,
@@ -232,6 +241,8 @@ class Settings:
                 "paper mode has no weights, confounders, covariates or subjects; use the default "
                 "mode."
             )
+        if self.mode != "paper" and self.paper_rule != "probe":
+            raise SettingsError("paper_rule is a setting of paper mode: give mode as well.")
         self._refuse_ignored()
 
     def _refuse_ignored(self) -> None:
@@ -279,6 +290,9 @@ class Settings:
     def to_json(self) -> dict[str, Any]:
         raw = {**asdict(self), "pinned": list(self.pinned), "evidence": list(self.evidence)}
         raw |= {"confounders": list(self.confounders), "covariates": list(self.covariates)}
+        for name, usual in LATER.items():
+            if raw[name] == usual:
+                del raw[name]
         return {name: value for name, value in raw.items() if name not in OF_SAMPLES or value}
 
     @classmethod

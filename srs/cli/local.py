@@ -13,6 +13,7 @@ from srs.cli.commands.export import export
 from srs.cli.commands.info import info
 from srs.cli.commands.ingest import ingest
 from srs.cli.commands.keys import app as keys
+from srs.cli.commands.predict import predict
 from srs.cli.commands.results import results
 from srs.cli.commands.serve import ServeCommand, serve
 from srs.cli.commands.targets import app as targets
@@ -29,6 +30,7 @@ Write a feature store, look at it, select, read the report:
   srs explain wide.zarr --features run1 --analysis mda,per-class,umfi
   srs results run1 --to tsv
   srs export run1 --to csv
+  srs predict run1 others.zarr
 
 \b
 A table with its target in a column, for a script that reads JSON:
@@ -56,6 +58,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command(cls=ExplainCommand)(explain)
     app.command()(results)
     app.command()(export)
+    app.command()(predict)
     app.command(cls=ServeCommand)(serve)
     app.add_typer(targets, name="targets")
     app.add_typer(keys, name="keys")

@@ -223,6 +223,15 @@ Patience = Annotated[
         rich_help_panel=LIMITS,
     ),
 ]
+PaperRule = Annotated[
+    str,
+    typer.Option(
+        metavar="probe|importance",
+        help='Paper mode: "probe": what beats a random probe (7.C.1); "importance": whatever gets'
+        " an importance above 0 in a tree (step 2(c)).",
+        rich_help_panel=METHOD,
+    ),
+]
 ProbeDraws = Annotated[
     int,
     typer.Option(
@@ -233,8 +242,8 @@ ProbeDraws = Annotated[
 ProbeShare = Annotated[
     float,
     typer.Option(
-        help="Paper mode: share of draws in which a feature must beat the probe (beta): between 0"
-        " and 1.",
+        help="Paper mode: a feature must beat the probe in more than this share of its draws "
+        "(beta): between 0 and 1.",
         rich_help_panel=METHOD,
     ),
 ]

@@ -37,6 +37,7 @@ class SelectSettings(TypedDict, total=False):
     max_depth: int | None
     min_samples_leaf: int
     patience: int | None
+    paper_rule: str
     probe_draws: int
     probe_share: float
     holdout: float

@@ -275,7 +275,7 @@ class Run:
     def _find_relevant(self) -> np.ndarray:
         settings, evidence = self.settings, self.state.evidence
         if self.paper:
-            return decide_paper(evidence, settings.probe_draws, settings.probe_share).relevant
+            return decide_paper(evidence, settings).relevant
         return find_relevant(evidence, self._rule())
 
     def _rule(self) -> Rule:

@@ -202,16 +202,25 @@ def grouped(document: Mapping[str, Any]) -> str:
     return said
 
 
+def _of_paper(settings: Mapping[str, Any]) -> str:
+    unkept = "This rule does not control the false discovery rate."
+    if settings.get("paper_rule") == "importance":
+        return (
+            "Paper mode: a feature is relevant if it had an importance above 0 in at least one "
+            f"tree (step 2(c) of Algorithm 7.1). {unkept}"
+        )
+    return (
+        "Paper mode: a feature is relevant if it was drawn more than "
+        f"{settings['probe_draws']} times and beat the random probe in more than "
+        f"{percent(settings['probe_share'])} of its draws. {unkept}"
+    )
+
+
 def promise(document: Mapping[str, Any]) -> str:
     """What is known of the share of false features among the relevant ones."""
     settings = document["settings"]
     if is_paper(document):
-        return (
-            "Paper mode: a feature is relevant if it was drawn more than "
-            f"{settings['probe_draws']} times and beat the random probe in at least "
-            f"{percent(settings['probe_share'])} of its draws. This rule does not control the "
-            "false discovery rate."
-        )
+        return _of_paper(settings)
     if settings.get("n_features") is not None:
         return _fixed_number(document)
     rate = percent(settings["fdr"])

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,7 @@ def select(
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
     patience: int | None = None,
+    paper_rule: str = "probe",
     probe_draws: int = 10,
     probe_share: float = 0.95,
     holdout: float = 0.0,
@@ -126,9 +127,11 @@ def select(
     min_samples_leaf  Minimum number of samples in a leaf
     patience          Stop after this many rounds without a change of the relevant set; None: when
                       more trees would hardly change it
+    paper_rule        Paper mode: "probe": what beats a random probe (7.C.1); "importance": whatever
+                      gets an importance above 0 in a tree (step 2(c))
     probe_draws       Paper mode: a feature needs more draws than this (L)
-    probe_share       Paper mode: share of draws in which a feature must beat the probe (beta):
-                      between 0 and 1
+    probe_share       Paper mode: a feature must beat the probe in more than this share of its draws
+                      (beta): between 0 and 1
     holdout           Share of samples that are held out from the trees and predicted at the end:
                       between 0 and 0.9
     keep_trees        Write all trees to the folder of the run
@@ -223,9 +226,10 @@ def run_selection(request: Request, shared: Shared | None = None) -> Result:
         result = make_result(context, outcome, executor, projected, sets=sets, task=task)
     for caution in result.cautions:
         log.warning("%s", caution["sentence"])
-    if folder is not None:
-        remove_checkpoint(folder)
-    return result
+    if folder is None:
+        return result
+    remove_checkpoint(folder)
+    return replace(result, folder=folder)
 
 
 def open_run_executor(

@@ -70,9 +70,11 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     min_samples_leaf : Minimum number of samples in a leaf.
     patience : Stop after this many rounds without a change of the relevant set; None: when more
         trees would hardly change it.
+    paper_rule : Paper mode: "probe": what beats a random probe (7.C.1); "importance": whatever gets
+        an importance above 0 in a tree (step 2(c)).
     probe_draws : Paper mode: a feature needs more draws than this (L).
-    probe_share : Paper mode: share of draws in which a feature must beat the probe (beta): between
-        0 and 1.
+    probe_share : Paper mode: a feature must beat the probe in more than this share of its draws
+        (beta): between 0 and 1.
     holdout : Share of samples that are held out from the trees and predicted at the end: between 0
         and 0.9.
     sample_weight : Column of the store: how much each sample counts; None: all alike.
@@ -138,6 +140,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     max_depth: int | None = None
     min_samples_leaf: int = 1
     patience: int | None = None
+    paper_rule: str = "probe"
     probe_draws: int = 10
     probe_share: float = 0.95
     holdout: float = 0.0

@@ -228,6 +228,13 @@ class SelectSettings(Request):
         " more trees would hardly change it.",
         json_schema_extra={"x-group": "Limits"},
     )
+    paper_rule: Literal["probe", "importance"] = Field(
+        "probe",
+        title="Paper rule",
+        description='Paper mode: "probe": what beats a random probe (7.C.1); "importance": '
+        "whatever gets an importance above 0 in a tree (step 2(c)).",
+        json_schema_extra={"x-group": "Method, with the letters of the paper"},
+    )
     probe_draws: Annotated[int, Field(ge=0, le=2147483647), WHOLE] = Field(
         10,
         title="Probe draws",
@@ -237,7 +244,8 @@ class SelectSettings(Request):
     probe_share: Share = Field(
         0.95,
         title="Probe share",
-        description="Paper mode: share of draws in which a feature must beat the probe.",
+        description="Paper mode: a feature must beat the probe in more than this share of its "
+        "draws.",
         json_schema_extra={"x-group": "Method, with the letters of the paper", "x-symbol": "beta"},
     )
     holdout: Annotated[float, Field(ge=0, le=0.9)] = Field(

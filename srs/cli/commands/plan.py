@@ -56,6 +56,7 @@ def plan(
     max_depth: setting_options.MaxDepth = None,
     min_samples_leaf: setting_options.MinSamplesLeaf = 1,
     patience: setting_options.Patience = None,
+    paper_rule: setting_options.PaperRule = "probe",
     probe_draws: setting_options.ProbeDraws = 10,
     probe_share: setting_options.ProbeShare = 0.95,
     holdout: setting_options.Holdout = 0.0,
