@@ -40,7 +40,7 @@ class Sites:
         self, name: str, contig: str, position: int, other: str, counted: tuple[str, ...]
     ) -> None:
         """A variant; each of the alleles `counted` is a feature."""
-        names = (name,)
+        names: tuple[str, ...] = (name,)
         counted = counted or (UNKNOWN_ALLELE,)
         if len(counted) > 1:
             known = name if name not in ("", ".") else f"{contig}:{position}"
