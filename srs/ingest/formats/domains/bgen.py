@@ -45,7 +45,7 @@ def open_bgen(path: Path, wanted: Wanted) -> GenotypeStream:
                 skipped.append(variant.rsid or variant.varid)
     sites.refuse_none(path)
     individuals = _individuals(path, n_samples, own_ids)
-    numbers = np.array(sites.variants, np.int64)
+    numbers = sites.variants
 
     def stream(ids: np.ndarray | None) -> Iterator[np.ndarray]:
         wanted_numbers = numbers if ids is None else numbers[ids]

@@ -24,7 +24,7 @@ from srs.ingest.readers.genotypes.individuals import read_psam
 from srs.ingest.readers.genotypes.sites import Sites
 from srs.ingest.readers.genotypes.source import (
     FRACTIONAL,
-    VARIANT_MEM,
+    SITE_MEM,
     WHOLE,
     GenotypeSource,
 )
@@ -70,7 +70,7 @@ def open_pgen(path: Path, wanted: Wanted) -> GenotypeSource:
     if stored is not None:
         _check_counts(path, stored, (n_variants, n_samples))
     dtype = FRACTIONAL if stores_dosages(path) else WHOLE
-    variants, alleles = np.array(sites.variants, np.uint32), np.array(sites.alleles, np.uint32)
+    variants, alleles = sites.variants, sites.alleles
     offsets = None
     if sites.n_split:
         counts = np.bincount(variants, minlength=n_variants) + 1
@@ -98,7 +98,7 @@ def open_pgen(path: Path, wanted: Wanted) -> GenotypeSource:
         individuals.column,
         record,
         held=dtype.itemsize + 1,
-        fixed_mem=VARIANT_MEM * len(sites) + 64 * n_samples + PARSER_MEM,
+        fixed_mem=SITE_MEM * len(sites) + 64 * n_samples + PARSER_MEM,
         dtype=dtype,
     )
     source.reader, source.sample_ids = reader, individuals.ids
@@ -111,7 +111,12 @@ def _read(reader: Any, variants: np.ndarray, alleles: np.ndarray, out: np.ndarra
     whole = out.dtype == WHOLE
     read_range = reader.read_range if whole else reader.read_dosages_range
     read_one = reader.read if whole else reader.read_dosages
-    split = np.flatnonzero((np.diff(variants) != 1) | (alleles[1:] != 1) | (alleles[:-1] != 1)) + 1
+    split = (
+        np.flatnonzero(
+            (np.diff(variants.astype(np.int64)) != 1) | (alleles[1:] != 1) | (alleles[:-1] != 1)
+        )
+        + 1
+    )
     for start, stop in zip([0, *split.tolist()], [*split.tolist(), len(variants)], strict=True):
         if alleles[start] == 1:
             read_range(int(variants[start]), int(variants[stop - 1]) + 1, out[start:stop])
