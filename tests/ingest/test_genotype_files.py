@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import bgen
 import numpy as np
 import pytest
 
@@ -209,6 +210,29 @@ def test_what_is_refused(folder: Path, tmp_path: Path):
     (tmp_path / "y.sample").write_text("ID_1 ID_2 missing\n0 0 0\n1 1 0\n")
     with pytest.raises(SourceError, match=r"y\.sample has 1 samples and .* 14: they do not belong"):
         ingest(tmp_path / "y.bgen")
+
+
+def test_an_index_of_a_bgen_file_is_not_opened(folder: Path, tmp_path: Path):
+    (tmp_path / "x.bgen").write_bytes((folder / "v12.bgen").read_bytes())
+    (tmp_path / "x.bgen.bgi").write_bytes(b"no database")
+    assert ingest(tmp_path / "x.bgen").n_features == 48
+
+
+def test_bgen_variants_with_more_alleles_are_left_out(tmp_path: Path):
+    chances = np.tile([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (N, 1))
+    two = np.tile([0.0, 1.0, 0.0], (N, 1))
+    with bgen.BgenWriter(tmp_path / "x.bgen", N) as writer:
+        for name, alleles, given in (
+            ("a", ["A", "C"], two),
+            ("b", ["A", "C", "T"], chances),
+            ("c", ["A", "G"], two),
+        ):
+            about = {"chrom": "1", "pos": 5, "alleles": alleles, "genotypes": given}
+            writer.add_variant("", name, **about)
+    store = ingest(tmp_path / "x.bgen")
+    assert store.feature_names == ["a", "c"]
+    assert any("1 variant was left out, the first is 'b'" in one for one in store.manifest.notices)
+    assert (read_values(ingest(tmp_path / "x.bgen", tmp_path / "s.zarr"), [1]) == 1).all()
 
 
 def test_files_without_variants_or_samples(folder: Path, tmp_path: Path):

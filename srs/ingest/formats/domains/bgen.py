@@ -45,7 +45,7 @@ def open_bgen(path: Path, wanted: Wanted) -> GenotypeStream:
                 skipped.append(variant.rsid or variant.varid)
     sites.refuse_none(path)
     individuals = _individuals(path, n_samples, own_ids)
-    numbers = np.array(sites.variants, np.int64)
+    numbers = sites.variants
 
     def stream(ids: np.ndarray | None) -> Iterator[np.ndarray]:
         wanted_numbers = numbers if ids is None else numbers[ids]
@@ -92,16 +92,18 @@ def _dosages(variant: Any) -> np.ndarray:
 
 @contextmanager
 def _opened(module: Any, path: Path) -> Iterator[Any]:
-    """The reader; what it raises is a SourceError, and its warnings are not shown."""
+    """The reader, which does not open an index beside the file; what it raises is a SourceError,
+    and its warnings are not shown."""
+    plain = type("Plain", (module.BgenReader,), {"_check_for_index": lambda *_: False})
     logger = logging.getLogger()
     quiet = _Quiet()
     logger.addFilter(quiet)
     try:
-        with module.BgenReader(str(path)) as reader:
+        with plain(str(path)) as reader:
             yield reader
-    except SourceError:
+    except (SourceError, GeneratorExit):
         raise
-    except (ValueError, IndexError, RuntimeError, KeyError, MemoryError, OSError) as error:
+    except Exception as error:
         text = " ".join(str(error).split()).rstrip(".")
         raise SourceError(f"{path} cannot be read as BGEN: {text}.") from None
     finally:

@@ -24,7 +24,7 @@ from srs.ingest.readers.genotypes.individuals import read_psam
 from srs.ingest.readers.genotypes.sites import Sites
 from srs.ingest.readers.genotypes.source import (
     FRACTIONAL,
-    VARIANT_MEM,
+    SITE_MEM,
     WHOLE,
     GenotypeSource,
 )
@@ -37,6 +37,7 @@ VARYING = (0x10, 0x11)  # and records that differ
 BLOCK_VARIANTS = 1 << 16  # whose records are described together
 STORES_DOSAGES = 0x60  # of the type of a record
 PARSER_MEM = 16 << 20
+MOST_LINE = 4 << 20  # characters: a compressed file could promise any number
 USUAL = (0, 1, 2, 3, 4)  # places of the columns that are needed
 
 
@@ -62,12 +63,14 @@ def open_pgen(path: Path, wanted: Wanted) -> GenotypeSource:
     if not path.with_suffix(".psam").is_file():
         raise SourceError(f"{path.with_suffix('.psam')} is missing; {path} needs it.")
     individuals = read_psam(path.with_suffix(".psam"))
-    sites = read_pvar(pvar)
+    stored = read_counts(path)
+    sites = read_pvar(pvar, None if stored is None else stored[0])
     sites.refuse_none(pvar)
     n_samples, n_variants = len(individuals.ids), sites.n_variants
-    _check_counts(path, n_samples, n_variants)
+    if stored is not None:
+        _check_counts(path, stored, (n_variants, n_samples))
     dtype = FRACTIONAL if stores_dosages(path) else WHOLE
-    variants, alleles = np.array(sites.variants, np.uint32), np.array(sites.alleles, np.uint32)
+    variants, alleles = sites.variants, sites.alleles
     offsets = None
     if sites.n_split:
         counts = np.bincount(variants, minlength=n_variants) + 1
@@ -95,7 +98,7 @@ def open_pgen(path: Path, wanted: Wanted) -> GenotypeSource:
         individuals.column,
         record,
         held=dtype.itemsize + 1,
-        fixed_mem=VARIANT_MEM * len(sites) + 64 * n_samples + PARSER_MEM,
+        fixed_mem=SITE_MEM * len(sites) + 64 * n_samples + PARSER_MEM,
         dtype=dtype,
     )
     source.reader, source.sample_ids = reader, individuals.ids
@@ -108,7 +111,12 @@ def _read(reader: Any, variants: np.ndarray, alleles: np.ndarray, out: np.ndarra
     whole = out.dtype == WHOLE
     read_range = reader.read_range if whole else reader.read_dosages_range
     read_one = reader.read if whole else reader.read_dosages
-    split = np.flatnonzero((np.diff(variants) != 1) | (alleles[1:] != 1) | (alleles[:-1] != 1)) + 1
+    split = (
+        np.flatnonzero(
+            (np.diff(variants.astype(np.int64)) != 1) | (alleles[1:] != 1) | (alleles[:-1] != 1)
+        )
+        + 1
+    )
     for start, stop in zip([0, *split.tolist()], [*split.tolist(), len(variants)], strict=True):
         if alleles[start] == 1:
             read_range(int(variants[start]), int(variants[stop - 1]) + 1, out[start:stop])
@@ -122,27 +130,30 @@ def _say(error: BaseException) -> str:
     return " ".join(text.split()).rstrip(".") + "."
 
 
-def _check_counts(path: Path, n_samples: int, n_variants: int) -> None:
-    """SourceError if the companions are of another file."""
+def read_counts(path: Path) -> tuple[int, int] | None:
+    """Variants and samples of a .pgen file; None if it does not say."""
     with path.open("rb") as file:
         head = file.read(HEADER)
     if head[:2] != MAGIC or len(head) < 3:
         raise SourceError(f"{path} is not a .pgen file: it begins with other bytes.")
     if head[2] == BED:
-        return
+        return None
     if head[2] not in (*FIXED, *VARYING):
         raise SourceError(f"{path} is a .pgen file of an unknown kind ({head[2]:#x}).")
     if len(head) < HEADER:
         raise SourceError(f"{path} ends within its header: it was not copied whole.")
-    stored = int.from_bytes(head[3:7], "little"), int.from_bytes(head[7:11], "little")
-    for n_stored, n_found, suffix, what in (
-        (stored[0], n_variants, ".pvar", "variants"),
-        (stored[1], n_samples, ".psam", "samples"),
-    ):
+    return int.from_bytes(head[3:7], "little"), int.from_bytes(head[7:11], "little")
+
+
+def _check_counts(path: Path, stored: tuple[int, int], found: tuple[int, int]) -> None:
+    """SourceError if the companions are of another file."""
+    names = ((".pvar", "variants"), (".psam", "samples"))
+    for n_stored, n_found, (suffix, what) in zip(stored, found, names, strict=True):
         if n_stored != n_found:
+            more = " or more" if suffix == ".pvar" and n_found > n_stored else ""
             raise SourceError(
-                f"{path} has {n_stored} {what} and its {suffix} file {n_found}: they do not belong "
-                "together."
+                f"{path} has {n_stored} {what} and its {suffix} file {n_found}{more}: they do not "
+                "belong together."
             )
 
 
@@ -180,8 +191,11 @@ def find_pvar(path: Path) -> Path:
     raise SourceError(f"{plain} is missing; {path} needs it (or {packed.name}).")
 
 
-def read_pvar(path: Path) -> Sites:
-    """Variants of a .pvar file; one without a header is a .bim file."""
+def read_pvar(path: Path, most: int | None = None) -> Sites:
+    """Variants of a .pvar file; one without a header is a .bim file.
+
+    most  variants that there can be: one more is read, so that the difference can be told
+    """
     sites = Sites()
     places: tuple[int, ...] | None = None
     for number, line in _lines(path):
@@ -207,6 +221,8 @@ def read_pvar(path: Path) -> Sites:
             raise SourceError(
                 f"{path}, line {number}: this is not a variant with a place and alleles."
             ) from None
+        if most is not None and sites.n_variants > most:
+            break
     return sites
 
 
@@ -217,7 +233,11 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     try:
         with pa.input_stream(str(path), compression=kind) as stream:
-            for number, line in enumerate(io.TextIOWrapper(stream, encoding="utf-8"), 1):
+            text = io.TextIOWrapper(stream, encoding="utf-8")
+            while line := text.readline(MOST_LINE):
+                number += 1
+                if len(line) == MOST_LINE:
+                    raise SourceError(f"{path}, line {number} is too long to be a variant.")
                 yield number, line
     except UnicodeDecodeError:
         raise SourceError(f"{path} is not text in UTF-8 after line {number}.") from None

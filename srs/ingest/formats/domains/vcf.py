@@ -62,7 +62,7 @@ def open_vcf(path: Path, wanted: Wanted) -> GenotypeStream:
             name, alleles = variant.ID or ".", tuple(variant.ALT)
             sites.add(name, variant.CHROM, variant.POS, variant.REF, alleles)
     sites.refuse_none(path)
-    numbers, alleles_of = np.array(sites.variants, np.int64), np.array(sites.alleles, np.int16)
+    numbers, alleles_of = sites.variants, sites.alleles
     read = _reader_of(field, len(sample_ids), path)
 
     def stream(ids: np.ndarray | None) -> Iterator[np.ndarray]:

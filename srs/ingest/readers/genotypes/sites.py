@@ -2,59 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from array import array
 from pathlib import Path
 
 import numpy as np
 
 from srs.errors import SourceError
-from srs.ingest.readers.genotypes.source import GenotypeSource, describe_places, name_variants
+from srs.ingest.readers.genotypes.source import (
+    EFFECT_ALLELE,
+    OTHER_ALLELE,
+    GenotypeSource,
+)
+from srs.store.layout import Annotation
 
 UNKNOWN_ALLELE = "."
+UNNAMED = ("", ".")
 
 
-@dataclass
+class Labels:
+    """Texts of which few differ, by number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._of = array("i")
+
+    def add(self, text: str, times: int = 1) -> None:
+        number = self._numbers.setdefault(text, len(self._numbers))
+        for _ in range(times):
+            self._of.append(number)
+
+    def annotate(self) -> Annotation:
+        """The texts of all, with labels in their order."""
+        labels = sorted(self._numbers)
+        place = {label: i for i, label in enumerate(labels)}
+        new = np.array([place[label] for label in self._numbers], np.int32)
+        return Annotation(new[np.frombuffer(self._of, np.int32)], tuple(labels))
+
+
 class Sites:
     """Features, in the order of the file.
 
-    ids, contigs, positions  of their variants
-    counted, others          the allele that dosages count, and the reference
-    variants, alleles        number of the variant in the file, and of the allele in the variant
+    names             of the features: ids of variants, contig:position where there is none
+    variants, alleles by feature: number of the variant in the file, of the allele in the variant
+    n_variants        of the file
+    n_split           variants that are several features
     """
 
-    ids: list[str] = field(default_factory=list)
-    contigs: list[str] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
-    counted: list[str] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
-    variants: list[int] = field(default_factory=list)
-    alleles: list[int] = field(default_factory=list)
-    n_variants: int = 0
-    n_split: int = 0
-    first_split: str = ""
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.n_variants = self.n_split = 0
+        self._first_split = ""
+        self._positions, self._variants, self._alleles = array("q"), array("I"), array("H")
+        self._contigs, self._counted, self._others = Labels(), Labels(), Labels()
 
     def __len__(self) -> int:
-        return len(self.variants)
+        return len(self.names)
+
+    @property
+    def variants(self) -> np.ndarray:
+        return np.frombuffer(self._variants, np.uint32)
+
+    @property
+    def alleles(self) -> np.ndarray:
+        return np.frombuffer(self._alleles, np.uint16)
 
     def add(
         self, name: str, contig: str, position: int, other: str, counted: tuple[str, ...]
     ) -> None:
         """A variant; each of the alleles `counted` is a feature."""
-        names: tuple[str, ...] = (name,)
         counted = counted or (UNKNOWN_ALLELE,)
-        if len(counted) > 1:
-            known = name if name not in ("", ".") else f"{contig}:{position}"
-            names = tuple(f"{known}:{allele}" for allele in counted)
+        n_features = len(counted)
+        if name in UNNAMED:
+            name = f"{contig}:{position}"
+        if n_features > 1:
+            self.names += [f"{name}:{allele}" for allele in counted]
             self.n_split += 1
-            self.first_split = self.first_split or known
-        n_alleles = len(counted)
-        self.ids += names
-        self.contigs += (contig,) * n_alleles
-        self.positions += (position,) * n_alleles
-        self.counted += counted
-        self.others += (other,) * n_alleles
-        self.variants += (self.n_variants,) * n_alleles
-        self.alleles += range(1, n_alleles + 1)
+            self._first_split = self._first_split or name
+        else:
+            self.names.append(name)
+        self._contigs.add(contig, n_features)
+        self._others.add(other, n_features)
+        for number, allele in enumerate(counted, 1):
+            self._counted.add(allele)
+            self._positions.append(position)
+            self._variants.append(self.n_variants)
+            self._alleles.append(number)
         self.n_variants += 1
 
     def skip(self) -> None:
@@ -63,18 +95,22 @@ class Sites:
 
     def describe(self, source: GenotypeSource) -> None:
         """Give a source its names, annotations and notices."""
-        positions = np.array(self.positions, np.int64)
-        source.names = name_variants(self.ids, self.contigs, positions)
-        source.annotations = describe_places(self.contigs, positions, self.counted, self.others)
+        source.names = self.names
+        source.annotations = {
+            "contig": self._contigs.annotate(),
+            "position": Annotation(np.frombuffer(self._positions, np.int64)),
+            EFFECT_ALLELE: self._counted.annotate(),
+            OTHER_ALLELE: self._others.annotate(),
+        }
         if self.n_split:
             which = "1 variant has" if self.n_split == 1 else f"{self.n_split} variants have"
             source.notices = [
                 *source.notices,
-                f"{which} more than two alleles, the first is {self.first_split!r}: each allele "
+                f"{which} more than two alleles, the first is {self._first_split!r}: each allele "
                 "but the reference is a feature of its own.",
             ]
 
     def refuse_none(self, path: Path) -> None:
         """SourceError if there is no variant."""
-        if not self.variants:
+        if not self.names:
             raise SourceError(f"{path} has no variants: there is nothing to ingest.")

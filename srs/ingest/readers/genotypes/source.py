@@ -17,6 +17,7 @@ from srs.store.layout import Annotation
 # Annotations of variants, as summary statistics call them.
 EFFECT_ALLELE, OTHER_ALLELE = "effect_allele", "other_allele"
 VARIANT_MEM = 800  # ids, contigs, positions and alleles as text while they become names
+SITE_MEM = 200  # the same, packed: see `srs.ingest.readers.genotypes.sites` (measured: 110)
 LINE_MEM = 64  # of a sample, while a variant is read: its field as text, calls, probabilities
 WHOLE, FRACTIONAL = np.dtype(np.int8), np.dtype(np.float32)
 
@@ -92,7 +93,7 @@ class GenotypeStream(GenotypeSource):
             targets,
             record,
             held=dtype.itemsize,
-            fixed_mem=VARIANT_MEM * shape[1] + LINE_MEM * shape[0],
+            fixed_mem=SITE_MEM * shape[1] + LINE_MEM * shape[0],
             dtype=dtype,
         )
         self._stream = stream
