@@ -10,7 +10,6 @@ alone. SRS_BENCH_TARGETS sets the number of targets (100, an hour on two cores w
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -51,20 +50,20 @@ def write_store(folder: Path) -> Path:
     return store.path
 
 
-def command(*words: str) -> tuple[float, dict[str, object]]:
-    """CPU seconds of a command `srs`, and what it prints."""
+def select(store: str, options: str, out: str) -> float:
+    """CPU seconds of a command `srs select`."""
     before = getrusage(RUSAGE_CHILDREN)
-    whole = [sys.executable, "-m", "srs.cli", *words, "--memory", MEMORY, "--json"]
-    done = subprocess.run(whole, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+    words = ["select", store, *options.split(), "--out", out, "--memory", MEMORY, "--json"]
+    whole = [sys.executable, "-m", "srs.cli", *words]
+    subprocess.run(whole, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     after = getrusage(RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return cpu, json.loads(done.stdout)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def run() -> Iterator[Line]:
     with temporary_folder() as folder:
         store = str(write_store(folder))
-        command("select", store, "--target", "t0", "--max-trees", "1", "--out", f"{folder}/warm")
+        select(store, "--target t0 --max-trees 1", f"{folder}/warm")
         for pairs in ("auto", "off"):
             yield from _compare(folder, store, pairs)
 
@@ -73,10 +72,9 @@ def _compare(folder: Path, store: str, pairs: str) -> Iterator[Line]:
     alone = []
     for name in ("t0", "t1"):  # one of each kind
         out = f"{folder}/{name}-{pairs}"
-        cpu, _ = command("select", store, "--target", name, "--pairs", pairs, "--out", out)
-        alone.append(cpu)
+        alone.append(select(store, f"--target {name} --pairs {pairs}", out))
     out = f"{folder}/many-{pairs}"
-    cpu, _ = command("select", store, "--targets", "all", "--pairs", pairs, "--out", out)
+    cpu = select(store, f"--targets all --pairs {pairs}", out)
     many = srs.load_many(out)
     for name in ("t0", "t1"):
         if many[name].digest != srs.load_result(f"{folder}/{name}-{pairs}").digest:

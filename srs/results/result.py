@@ -99,7 +99,8 @@ class Result:
         """What to know before trusting the list, one dict per caution; mostly empty.
 
         Keys: kind ("target": features that are the target itself, or nearly; "factor": one factor
-        that was not measured could explain the list), sentence, feature_ids, and factor (numbers).
+        that was not measured could explain the list; "related": samples are relatives), sentence,
+        feature_ids, and factor (numbers).
         """
         return list(self._outcome.get("cautions", ()))
 

@@ -21,7 +21,7 @@ from srs.settings import Settings
 # In Annotated, a tuple is what a text may be, and a class is what describes a dict.
 VerdictName = Annotated[str, tuple(verdict.name for verdict in Verdict)]
 
-CautionKind = Annotated[str, ("target", "factor")]
+CautionKind = Annotated[str, ("target", "factor", "related")]
 
 
 class View(TypedDict):
@@ -214,7 +214,7 @@ class Caution(TypedDict):
     """What a reader should know before trusting the list.
 
     kind         "target": features that are the target itself, or nearly; "factor": one factor
-                 that was not measured could explain the list
+                 that was not measured could explain the list; "related": samples are relatives
     sentence     what was found and what to do, for people
     feature_ids  ids of the features that it is about
     factor       the factor; absent in other kinds
