@@ -21,7 +21,6 @@ from srs.engine.memory import (
     threads_that_fit,
     worker_projected_mem,
 )
-from srs.engine.run.settling import MOST
 from srs.engine.state import Progress
 from srs.engine.stopping import trees_to_meet_a_clique
 from srs.executors import LocalExecutor, check_executor
@@ -274,7 +273,7 @@ def make_plan(request: Request) -> Plan:
         seconds_per_pass=seconds_per_tree * rehearsal.trees_per_pass,
         seconds=seconds,
         seconds_of_steps=rehearsal.seconds_of_steps,
-        most_trees=None if without_end else MOST * rehearsal.least_trees,
+        most_trees=None if without_end else rehearsal.most_trees,
         max_seconds=settings.seconds_limit,
         pair_trees=trees_to_meet_a_clique(shape, 2),
         n_features=shape.n_features,
