@@ -11,6 +11,7 @@ from srs.cli.commands import plan, select
 from srs.cli.commands.explain import ExplainCommand, explain
 from srs.cli.commands.export import export
 from srs.cli.commands.info import info
+from srs.cli.commands.ingest import HELP as INGEST_HELP
 from srs.cli.commands.ingest import ingest
 from srs.cli.commands.keys import app as keys
 from srs.cli.commands.predict import predict
@@ -51,7 +52,7 @@ Serve all of it over HTTP to a group:
 
 def add_commands(app: typer.Typer) -> None:
     """Add them to the program."""
-    app.command(cls=FormatsCommand)(ingest)
+    app.command(cls=FormatsCommand, help=INGEST_HELP)(ingest)
     app.command()(info)
     app.command(cls=CommandWithPanels, help=plan.HELP)(plan.plan)
     app.command(cls=CommandWithPanels, help=select.HELP)(select.select)

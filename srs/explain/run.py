@@ -18,7 +18,8 @@ from typing import Any
 import srs
 from srs.catalogue import Analysis
 from srs.catalogue.requests import Request, parse_requests
-from srs.engine.samples import levels_of, require_enough, sample_column
+from srs.engine.adjusting.strata import levels_of, sample_column
+from srs.engine.samples import require_enough
 from srs.errors import InputError, SettingsError
 from srs.executors import available_cores
 from srs.explain.forest import Forest, ForestSettings, OnProgress, grow_forest

@@ -13,13 +13,14 @@ from typing import Any, cast
 import numpy as np
 
 import srs
+from srs.engine.adjusting.strata import confounder_notices, subject_notices
 from srs.engine.context import RunContext
 from srs.engine.memory import (
     coordinator_projected_mem,
     projected_mem,
     worker_projected_mem,
 )
-from srs.engine.samples import confounder_notices, covariate_notices, subject_notices
+from srs.engine.samples import covariate_notices
 from srs.engine.state import Outcome
 from srs.evidence.arrays import BatchEvidence
 from srs.evidence.halves import halves_notices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from srs.engine.samples import sample_column
+from srs.engine.adjusting.strata import sample_column
 from srs.errors import InputError
 from srs.settings import Settings
 from srs.store import FeatureStore

@@ -35,6 +35,22 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a feature 
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout, and no progress.")]
 
 
+HELP = """Write a feature store from data that may be larger than memory.
+
+\b
+Examples:
+  srs ingest X.npy wide.zarr --target y.npy --memory 1GB
+  srs ingest table.csv table.zarr --target outcome --categorical site
+  srs ingest table.csv table.zarr --target outcome --sample-column site --sample-column patient
+  srs ingest expression.tsv genes.zarr --orientation features --target status.csv
+  srs ingest cells.h5ad cells.zarr --target obs:cell_type --dataset layers/counts
+  srs ingest cohort.bed snps.zarr --table pheno.tsv --target case --covariate age
+  srs ingest cohort.bed snps.zarr --table pheno.tsv --target case --target ldl
+  srs ingest genes.csv genes.zarr --table clinic.tsv --target months --event died
+  srs ingest images/ voxels.zarr --mask mask.nii.gz --table subjects.csv --target diagnosis
+"""
+
+
 def ingest(
     source: Source,
     store: Store,
@@ -57,20 +73,6 @@ def ingest(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a feature store from data that may be larger than memory.
-
-    \b
-    Examples:
-      srs ingest X.npy wide.zarr --target y.npy --memory 1GB
-      srs ingest table.csv table.zarr --target outcome --categorical site
-      srs ingest table.csv table.zarr --target outcome --sample-column site --sample-column patient
-      srs ingest expression.tsv genes.zarr --orientation features --target status.csv
-      srs ingest cells.h5ad cells.zarr --target obs:cell_type --dataset layers/counts
-      srs ingest cohort.bed snps.zarr --table pheno.tsv --target case --covariate age
-      srs ingest cohort.bed snps.zarr --table pheno.tsv --target case --target ldl
-      srs ingest genes.csv genes.zarr --table clinic.tsv --target months --event died
-      srs ingest images/ voxels.zarr --mask mask.nii.gz --table subjects.csv --target diagnosis
-    """
     with reported(as_json):
         from srs.cli.commands.info import render
         from srs.ingest import ingest as write_store

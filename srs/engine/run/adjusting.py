@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from srs.engine.adjusting.strata import sample_column
 from srs.engine.context import RunContext
-from srs.engine.samples import sample_column
 
 SAMPLES_PER_STRATUM = 10  # fewer on average, and strata are too many for a column each
 
