@@ -25,6 +25,7 @@ from srs.seeds import PROBES, make_rng
 KEPT = 0.75  # share of their samples that subjects of unequal numbers must keep to be exchanged
 MOVED = 0.5  # share of the samples that could change places, that a draw must move
 LIKE = 0.5  # correlation of the target with itself as probes see it, that a draw may have
+FEW = 40  # subjects, below which like sizes are as good as equal ones
 DRAWS = 30  # of permutations, until one moves enough and turns the target enough
 
 
@@ -259,6 +260,10 @@ def _deal_subjects(
         by_profile[strata[unit].tobytes()].append(unit)
     single: dict[tuple[int, ...], list[np.ndarray]] = defaultdict(list)
     for alike in by_profile.values():
+        if len(units) < FEW and len(alike) < sets.n_roles:
+            # Chance made some of few subjects equal: always the same exchanges would be left.
+            single[tuple(np.unique(strata[alike[0]]).tolist())] += alike
+            continue
         stacked = np.stack(alike)
         for unit in stacked[_deal(sets, stacked, np.zeros(len(alike), np.int64), rng)]:
             single[tuple(np.unique(strata[unit]).tolist())].append(unit)
