@@ -93,7 +93,7 @@ Array = Annotated[
         "--dataset",
         metavar="NAME",
         help="Which array of the data, if there are several: layers/counts of AnnData, a path in "
-        "HDF5 or zarr, a variable of MATLAB.",
+        "HDF5 or zarr, a variable of MATLAB, DS of VCF.",
     ),
 ]
 Mask = Annotated[

@@ -61,7 +61,7 @@ def ingest(
                  row or a target are left out, and notices say how many
     covariates   columns of `table` that become features, to be pinned in a run
     dataset      which array of a file with several: "layers/counts" of an AnnData file, a path in
-                 an HDF5 file or zarr group, a variable of a MATLAB file
+                 an HDF5 file or zarr group, a variable of a MATLAB file, DS of a VCF file
     mask         NIfTI image; its voxels other than 0 are the features
     id_column    column of the source or of `table` that holds the sample ids and is not a
                  feature; None: found by its name, e.g. "sample_id"; "": none, only names of rows

@@ -67,7 +67,8 @@ class SourceRequest(Request):
         None,
         min_length=1,
         max_length=1_000,
-        description="files that belong together: .bed with .bim and .fam, or those of a folder",
+        description="files that belong together: .bed with .bim and .fam, .pgen with .pvar and "
+        ".psam, or those of a folder",
     )
     target: TargetFrom | None = Field(None, description="selections need one")
     orientation: Literal["samples", "features"] = Field(

@@ -82,8 +82,14 @@ def open_pgen(path: Path, wanted: Wanted) -> GenotypeSource:
     except (RuntimeError, MemoryError) as error:
         raise SourceError(f"{path} cannot be read: {_say(error)}") from None
 
+    turns = [np.empty(0, dtype), np.empty(0, dtype)]  # new memory costs as much as reading into it
+
     def fetch(first: int, stop: int) -> np.ndarray:
-        values = np.empty((stop - first, n_samples), dtype)
+        n_values = (stop - first) * n_samples
+        turns.reverse()
+        if len(turns[0]) < n_values:
+            turns[0] = np.empty(n_values, dtype)
+        values = turns[0][:n_values].reshape(stop - first, n_samples)
         try:
             _read(reader, variants[first:stop], alleles[first:stop], values)
         except RuntimeError as error:

@@ -26,7 +26,7 @@ class GenotypeSource:
     """A Source whose features are variants.
 
     fetch    gives the dosages of variants first..stop, (k, n_samples): int8 with NO_VALUE for
-             missing, or float32 with NaN
+             missing, or float32 with NaN; good until the next but one
     targets  gives the values of a target column
     grain    variants that are read together
     dtype    of what `fetch` gives
@@ -62,7 +62,7 @@ class GenotypeSource:
             yield dosage_block(first, values)
 
     def read(self, feature_ids: np.ndarray) -> np.ndarray:
-        parts = [self._fetch(i, i + 1) for i in feature_ids.tolist()]
+        parts = [self._fetch(i, i + 1).copy() for i in feature_ids.tolist()]
         return float_values(np.concatenate(parts)).astype(np.float64)
 
     def column(self, name: str) -> Any:
