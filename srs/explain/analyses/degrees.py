@@ -231,7 +231,8 @@ NOTES = (
     "hypothesis is that a feature is independent of the target and of all other features: a "
     "feature that only goes with one that matters can be significant.",
     "A feature with a main effect tells something at every degree. An interaction shows where a "
-    "feature tells more given others than alone (beyond is above 0).",
+    "feature tells more given others than alone (beyond is above 0). It is a mean over which "
+    "others are given: among many features, an interaction with one of them is hard to see.",
 )
 
 
