@@ -8,6 +8,7 @@ from sklearn.metrics.cluster import expected_mutual_information
 from srs.errors import InputError, SettingsError
 from srs.explain.analyses import contrasts, degrees, feature_permutation, mda_intervals
 from srs.explain.conditional import class_information, cut_levels, learned, number_information
+from srs.explain.staged import Counts, stages
 from srs.theory import asymptotic_importances
 from srs.trees import TreeTarget
 from tests.theory.published import DIGITS
@@ -176,6 +177,22 @@ def test_degrees_tell_an_interaction_from_a_main_effect(global_random_seed: int)
     beyond = found[found.degree == 2].set_index("feature")["beyond"]
     assert beyond["f0"] > 0.2
     assert abs(beyond["f2"]) < 0.05
+
+
+def test_tests_that_end_early_are_valid(global_random_seed: int) -> None:
+    """Below any level no more often than stated, and far fewer permutations than at most."""
+    rng = np.random.default_rng(global_random_seed)
+    n_tests = 20_000
+    counts, n_done = Counts(rng.random(n_tests)), 0
+    for start, stop in stages(999):
+        n_done += (stop - start) * int(counts.active.sum())
+        counts.add(counts.active.copy(), rng.random((stop - start, n_tests)))
+    for level in (0.002, 0.01, 0.05, 0.2, 0.5):
+        below = int((counts.p_values <= level + 1e-12).sum())
+        assert below <= binom.ppf(1 - 1e-5, n_tests, level)
+    assert (counts.p_values <= 0.01).sum() >= binom.ppf(1e-5, n_tests, 0.009)
+    assert n_done < 0.2 * 999 * n_tests
+    assert counts.p_values.min() == pytest.approx(1 / 1000)
 
 
 def test_same_bytes_on_any_number_of_threads() -> None:

@@ -21,7 +21,8 @@ from srs.executors import LocalExecutor
 from srs.explain.conditional import Learned, cut_levels, learned, told_within
 from srs.explain.forest import OnProgress
 from srs.explain.matrix import Matrix, open_matrix, random_order
-from srs.results.analysis import AnalysisResult, check_counts, correct, make_table, rank_p_values
+from srs.explain.staged import Counts, stages
+from srs.results.analysis import AnalysisResult, check_counts, correct, make_table
 from srs.seeds import EXPLAIN, make_rng
 
 DEGREES = EXPLAIN + 17
@@ -30,14 +31,14 @@ ALONE = "alone"
 
 @dataclass(frozen=True)
 class _Cut:
-    """Features of few levels, the target, and the orders of samples that make the null.
+    """Features of few levels, (n_features, n_samples), the target, and the trees.
 
-    levels  (n_features, n_samples); orders  (1 + n_permutations, n_samples), the first as it is
+    trees  the first features of random orders of them
     """
 
     levels: np.ndarray
-    orders: np.ndarray
     target: Learned
+    trees: list[np.ndarray]
 
 
 def degrees(
@@ -47,7 +48,7 @@ def degrees(
     features: Any = None,
     max_degree: int = 2,
     n_trees: int = 50,
-    n_permutations: int = 199,
+    n_permutations: int = 1999,
     n_levels: int = 3,
     seed: int = 0,
     threads: int | None = None,
@@ -57,7 +58,8 @@ def degrees(
 
     max_degree      largest number of other features that are given
     n_trees         random orders of the features
-    n_permutations  permutations of each feature, against the target and all others
+    n_permutations  most permutations of a feature, against the target and all others; fewer for
+                    features that chance explains (`srs.explain.staged`)
     n_levels        levels that ordered features are cut into; more of them see finer, and need more
                     samples
 
@@ -85,9 +87,8 @@ def degrees(
     if matrix.n_features < 2 or n_levels < 2:
         raise InputError("degrees need at least two features, and two levels of each.")
     most = min(max_degree, matrix.n_features - 1)
-    trees = _draw_trees(matrix.n_features, most, n_trees, seed)
-    cut = _cut(matrix, n_levels, n_permutations, seed)
-    means, error = _average(cut, trees, most, threads, on_progress)
+    cut = _cut(matrix, n_levels, _draw_trees(matrix.n_features, most, n_trees, seed))
+    counts, error = _counted(matrix, cut, n_permutations, seed, threads, on_progress=on_progress)
     settings = {
         "max_degree": most,
         "n_trees": n_trees,
@@ -95,23 +96,56 @@ def degrees(
         "n_levels": n_levels,
         "seed": seed,
     }
-    table = _table(matrix, means, error)
+    table = _table(matrix, counts, error)
     return AnalysisResult("degrees", table, settings, (*NOTES, *matrix.notices))
+
+
+def _counted(
+    matrix: Matrix,
+    cut: _Cut,
+    n_permutations: int,
+    seed: int,
+    threads: int | None,
+    on_progress: OnProgress | None,
+) -> tuple[Counts, np.ndarray]:
+    """Values (n_degrees, n_features) with their permutations, and the errors of values."""
+    everything = np.ones((len(cut.trees[0]) + 1, matrix.n_features), np.bool_)
+    as_it_is = np.arange(matrix.n_samples)[None]
+    found, error = _average(cut, everything, as_it_is, threads, None)
+    counts = Counts(found[:, 0])
+    ends = list(stages(n_permutations))
+    for number, (start, stop) in enumerate(ends):
+
+        def show(share: float, number: int = number) -> None:
+            if on_progress:
+                on_progress((number + share) / len(ends))
+
+        active = counts.active.copy()
+        orders = [random_order(matrix, make_rng(seed, DEGREES, 0, r)) for r in range(start, stop)]
+        null, _ = _average(cut, active, np.array(orders, np.int64), threads, show)
+        counts.add(active, null.swapaxes(0, 1))
+        if not counts.active.any():
+            break
+    return counts, error
 
 
 def _average(
     cut: _Cut,
-    trees: list[np.ndarray],
-    most: int,
+    active: np.ndarray,
+    orders: np.ndarray,
     threads: int | None,
     on_progress: OnProgress | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Means (n_degrees, n_orders, n_features) over trees; errors of those in the first order."""
-    n_orders, p = len(cut.orders), len(cut.levels)
-    told = _told(cut, trees)
-    tasks = [(0, 0), *((t, k) for k in range(1, most + 1) for t in range(len(trees)))]
-    sums = np.zeros((most + 1, n_orders, p))
-    squares, counts = np.zeros((most + 1, p)), np.zeros((most + 1, p))
+    """Means (n_degrees, n_orders, n_features) over trees; errors of those in the first order.
+
+    active  bool (n_degrees, n_features): what is looked at; the rest is 0
+    """
+    n_degrees, p = active.shape
+    told = _told(cut, active, orders)
+    trees = range(len(cut.trees))
+    tasks = [(0, 0), *((t, k) for k in range(1, n_degrees) for t in trees)]
+    sums = np.zeros((n_degrees, len(orders), p))
+    squares, counts = np.zeros((n_degrees, p)), np.zeros((n_degrees, p))
     found = LocalExecutor(threads).map(told, tasks)
     for done, ((_, k), (some, values)) in enumerate(zip(tasks, found, strict=True), 1):
         sums[k][:, some] += values.T
@@ -119,6 +153,7 @@ def _average(
         counts[k, some] += 1
         if on_progress:
             on_progress(done / len(tasks))
+    counts = np.maximum(counts, 1)
     means = sums / counts[:, None]
     spread = np.maximum(squares / counts - means[:, 0] ** 2, 0.0)
     error = np.sqrt(spread / np.maximum(counts - 1, 1))
@@ -126,14 +161,12 @@ def _average(
     return means, error
 
 
-def _cut(matrix: Matrix, n_levels: int, n_permutations: int, seed: int) -> _Cut:
+def _cut(matrix: Matrix, n_levels: int, trees: list[np.ndarray]) -> _Cut:
     levels = [
         cut_levels(codes, bool(by_level), n_levels)
         for codes, by_level in zip(matrix.codes.T, matrix.is_categorical, strict=True)
     ]
-    orders = [np.arange(matrix.n_samples)]
-    orders += [random_order(matrix, make_rng(seed, DEGREES, 0, r)) for r in range(n_permutations)]
-    return _Cut(np.array(levels), np.array(orders, np.int64), learned(matrix.tree_target))
+    return _Cut(np.array(levels), learned(matrix.tree_target), trees)
 
 
 def _draw_trees(n_features: int, most: int, n_trees: int, seed: int) -> list[np.ndarray]:
@@ -147,31 +180,31 @@ def _draw_trees(n_features: int, most: int, n_trees: int, seed: int) -> list[np.
     return trees
 
 
-def _told(cut: _Cut, trees: list[np.ndarray]) -> Any:
+def _told(cut: _Cut, active: np.ndarray, orders: np.ndarray) -> Any:
     """A function of (tree, degree): the features it tries, and what they tell in every order."""
-    p, n = cut.levels.shape
+    n = cut.levels.shape[1]
 
     def told(task: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         tree, degree = task
-        given = trees[tree][:degree]
+        given = cut.trees[tree][:degree]
         groups = np.zeros(n, np.int64)
         for m in given:
             joined = groups * (cut.levels[m].max() + 1) + cut.levels[m]
             groups = np.unique(joined, return_inverse=True)[1].ravel().astype(np.int64)
-        some, n_groups = np.setdiff1d(np.arange(p), given), int(groups.max()) + 1
-        values = np.empty((len(some), len(cut.orders)))
+        some = np.setdiff1d(np.flatnonzero(active[degree]), given)
+        n_groups = int(groups.max()) + 1
+        values = np.empty((len(some), len(orders)))
         for row, m in zip(values, some, strict=True):
-            told_within(groups, n_groups, cut.levels[m], cut.orders, target=cut.target, found=row)
+            told_within(groups, n_groups, cut.levels[m], orders, target=cut.target, found=row)
         return some, values
 
     return told
 
 
-def _table(matrix: Matrix, means: np.ndarray, error: np.ndarray) -> Any:
-    """One row a feature and degree; means (n_degrees, 1 + n_permutations, n_features)."""
-    n_degrees, p = len(means), matrix.n_features
-    value, null = means[:, 0], means[:, 1:]
-    p_value = np.array([rank_p_values(value[k], null[k]) for k in range(n_degrees)])
+def _table(matrix: Matrix, counts: Counts, error: np.ndarray) -> Any:
+    """One row a feature and degree; counts are of (n_degrees, n_features)."""
+    value, p_value = counts.value, counts.p_values
+    n_degrees, p = value.shape
     q_value = np.array([correct(row) for row in p_value])
     parts = [ALONE, *(f"given {k} other{'s' if k > 1 else ''}" for k in range(1, n_degrees))]
     labels = np.full((n_degrees, p), None, object)
@@ -184,7 +217,7 @@ def _table(matrix: Matrix, means: np.ndarray, error: np.ndarray) -> Any:
         value.ravel(),
         part=[part for part in parts for _ in range(p)],
         error=error.ravel(),
-        null=null.mean(axis=1).ravel(),
+        null=counts.null.ravel(),
         p_value=p_value.ravel(),
         q_value=q_value.ravel(),
         label=labels.ravel().tolist(),
@@ -198,7 +231,8 @@ NOTES = (
     "hypothesis is that a feature is independent of the target and of all other features: a "
     "feature that only goes with one that matters can be significant.",
     "A feature with a main effect tells something at every degree. An interaction shows where a "
-    "feature tells more given others than alone (beyond is above 0).",
+    "feature tells more given others than alone (beyond is above 0). It is a mean over which "
+    "others are given: among many features, an interaction with one of them is hard to see.",
 )
 
 
@@ -211,7 +245,7 @@ DEGREES_ANALYSIS = Analysis(
     options=(
         Option("max_degree", "int", "largest number of others that are given", 2, low=1, high=6),
         Option("n_trees", "int", "random orders of the features", 50, low=1, high=MOST),
-        Option("n_permutations", "int", "permutations of each feature", 199, low=1, high=MOST),
+        Option("n_permutations", "int", "most permutations of a feature", 1999, low=1, high=MOST),
         Option("n_levels", "int", "levels that ordered features are cut into", 3, low=2, high=20),
     ),
     section=Section(

@@ -25,6 +25,7 @@ from srs.explain.forest import (
 )
 from srs.explain.matrix import Matrix, open_matrix, random_order
 from srs.explain.shuffles import Scheme, shuffle_features
+from srs.explain.staged import Counts, stages
 from srs.results.analysis import AnalysisResult, check_counts, correct, make_table
 from srs.seeds import EXPLAIN, make_rng
 
@@ -39,7 +40,7 @@ def feature_permutation(
     features: Any = None,
     measure: str = MDA,
     n_trees: int = 100,
-    n_permutations: int = 99,
+    n_permutations: int = 199,
     seed: int = 0,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
@@ -47,7 +48,8 @@ def feature_permutation(
     """Importance of each feature against its own when it alone is permuted (thesis 4.5).
 
     measure         "mda": mean decrease of accuracy; "mdi": mean decrease of impurity
-    n_permutations  permutations of each feature, with a forest each
+    n_permutations  most permutations of a feature, with a forest each; fewer for features that
+                    chance explains (`srs.explain.staged`)
 
     value    the importance
     error    its standard error over trees
@@ -65,44 +67,49 @@ def feature_permutation(
     if measure not in MEASURES:
         raise SettingsError(f"measure must be one of {', '.join(MEASURES)}, not {measure!r}.")
     matrix = open_matrix(data, target, features)
-    p, n_each = matrix.n_features, n_permutations + 1
 
-    def grow(task: int) -> tuple[float, float]:
-        column, number = divmod(task, n_each)
+    def grow(task: tuple[int, int]) -> tuple[float, float]:
+        column, number = task
         rng = make_rng(seed, ALONE, column, number)
         moved = matrix if not number else _with_permuted(matrix, column, rng)
         own_seed = int(rng.integers(1 << 62))
         return _importance(moved, column, measure, n_trees, own_seed)
 
-    found = []
-    for pair in LocalExecutor(threads).map(grow, range(p * n_each)):
-        found.append(pair)
-        if on_progress:
-            on_progress(len(found) / (p * n_each))
+    executor = LocalExecutor(threads)
+    plain = np.array(list(executor.map(grow, [(c, 0) for c in range(matrix.n_features)])))
+    counts = Counts(plain[:, 0])
+    for start, stop in stages(n_permutations):
+        active = counts.active.copy()
+        tasks = [(c, 1 + r) for c in np.flatnonzero(active).tolist() for r in range(start, stop)]
+        null = np.zeros((stop - start, matrix.n_features))
+        for done, ((column, number), pair) in enumerate(
+            zip(tasks, executor.map(grow, tasks), strict=True), 1
+        ):
+            null[number - 1 - start, column] = pair[0]
+            if on_progress:
+                on_progress((start + (stop - start) * done / len(tasks)) / n_permutations)
+        counts.add(active, null)
     settings = {
         "measure": measure,
         "n_trees": n_trees,
         "n_permutations": n_permutations,
         "seed": seed,
     }
-    table = _table(matrix, np.array(found).reshape(p, n_each, 2))
+    table = _table(matrix, counts, plain[:, 1])
     return AnalysisResult("feature-permutation", table, settings, (*NOTES, *matrix.notices))
 
 
-def _table(matrix: Matrix, values: np.ndarray) -> Any:
-    """values: importance and error of each feature, as it is and permuted (p, 1 + n, 2)."""
-    value, error, null = values[:, 0, 0], values[:, 0, 1], values[:, 1:, 0]
-    p_value = ((null >= value[:, None]).sum(axis=1) + 1.0) / values.shape[1]
-    q_value = correct(p_value)
+def _table(matrix: Matrix, counts: Counts, error: np.ndarray) -> Any:
+    q_value = correct(counts.p_values)
     return make_table(
         matrix.names,
-        value,
+        counts.value,
         error=error,
-        null=null.mean(axis=1),
-        p_value=p_value,
+        null=counts.null,
+        p_value=counts.p_values,
         q_value=q_value,
         label=["significant" if q < 0.05 else None for q in q_value],
-        null_spread=null.std(axis=1),
+        null_spread=counts.spread,
     )
 
 
@@ -155,7 +162,7 @@ FEATURE_PERMUTATION_ANALYSIS = Analysis(
             choices=MEASURES,
         ),
         Option("n_trees", "int", "trees of each forest", 100, low=1, high=MOST),
-        Option("n_permutations", "int", "permutations of each feature", 99, low=1, high=MOST),
+        Option("n_permutations", "int", "most permutations of a feature", 199, low=1, high=MOST),
     ),
     section=Section(
         "Bars are the importance, with two standard errors over trees. Diamonds are its mean when "
