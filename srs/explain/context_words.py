@@ -17,7 +17,7 @@ from srs.explain.matrix import Matrix
 from srs.results.analysis import rank_p_values
 
 SIGNIFICANT = 0.05
-ONE_WAY = 0.5  # least |signed| / value of one direction: at least 3/4 of the change goes that way
+ONE_WAY = 0.5  # least ratio of one direction: at least 3/4 of the change goes that way
 INDEPENDENT, DEPENDENT = "independent", "dependent"
 COMPLEMENTARY, REDUNDANT, IRRELEVANT = "complementary", "redundant", "irrelevant"
 
@@ -28,7 +28,8 @@ class Tests:
 
     p_absolute    of Imp^|xc|: the context changes something
     p_signed      of Imp_s^xc, two-sided: the changes have a direction on the whole
-    ratio         |Imp_s^xc| / Imp^|xc|: 1 where all changes have one direction, 0 where they cancel
+    ratio         |Imp_s^xc| / (Imp^|xc| less its mean over permutations, as noise of small nodes
+                  goes both ways): 1 where all changes have one direction, 0 where they cancel
     p_mixed       of the changes against that direction: below 0.05 they are more than chance
     p_equivalent  that the feature tells at least `margin` x Imp within the context: below 0.05 it
                   tells less
@@ -46,12 +47,13 @@ def make_tests(sums: ContextSums, p_equivalent: np.ndarray) -> Tests:
     absolute, signed = (np.moveaxis(a, -1, 0) for a in (sums.absolute, sums.signed))
     direction = np.where(signed[0] < 0, -1.0, 1.0)
     against = (absolute - direction * signed) / 2
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where(absolute[0] > 0, np.abs(signed[0]) / absolute[0], 0.0)
+    beyond = absolute[0] - absolute[1:].mean(axis=0)
+    size = np.abs(signed[0])
+    ratio = np.divide(size, beyond, out=np.ones_like(size), where=beyond > size)
     return Tests(
         p_absolute=rank_p_values(absolute[0], absolute[1:]),
         p_signed=rank_p_values(np.abs(signed[0]), np.abs(signed[1:])),
-        ratio=np.minimum(ratio, 1.0),
+        ratio=ratio,
         p_mixed=rank_p_values(against[0], against[1:]),
         p_equivalent=p_equivalent,
     )

@@ -13,7 +13,7 @@ null       its mean over permutations of the context
 p_value    share of permutations that reach it
 signed     Imp_s^xc (equation 12): negative where the feature tells more in the context
 p_signed   two-sided
-ratio      |signed| / value: 1 if all changes have one direction, 0 if they cancel
+ratio      |signed| / (value - null): 1 if all changes have one direction, 0 if they cancel
 p_mixed    of changes against the direction of `signed`
 imp        Imp: importance over all samples, with imp_error
 given      Imp given the context: of a forest on its samples alone
