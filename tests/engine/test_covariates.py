@@ -142,11 +142,10 @@ def test_p_values_are_those_of_regression_on_covariates():
     )
     found = _p_values(context)
     others = sm.add_constant(components)
-    wanted = [
-        sm.OLS(y, np.column_stack([others, X[:, j]])).fit().pvalues[-1] for j in range(X.shape[1])
-    ]
+    ranks = stats.rankdata(X, axis=0)
+    wanted = [sm.OLS(y, np.column_stack([others, one])).fit().pvalues[-1] for one in ranks.T]
     assert stats.spearmanr(found, wanted)[0] > 0.98  # normal scores against the numbers themselves
-    assert found[0] < 1e-3
+    assert found[0] < 0.01
 
 
 def test_score_test_of_two_classes_is_that_of_statsmodels():
@@ -157,8 +156,9 @@ def test_score_test_of_two_classes_is_that_of_statsmodels():
     found = _p_values(context)
     glm = sm.GLM(y, sm.add_constant(components), family=sm.families.Binomial()).fit()
     shrink = (len(y) - 5) / len(y)
+    ranks = stats.rankdata(X, axis=0)
     for j in range(X.shape[1]):
-        z2 = glm.score_test(exog_extra=X[:, j : j + 1])[0].item() * shrink
+        z2 = glm.score_test(exog_extra=ranks[:, j : j + 1])[0].item() * shrink
         assert found[j] == pytest.approx(stats.chi2.sf(z2, 1), rel=0.15, abs=0.002)
 
 
@@ -166,8 +166,8 @@ def test_score_test_of_two_classes_is_that_of_statsmodels():
 def test_null_p_values_are_uniform_where_features_follow_the_covariates(kind: str):
     """Traits and allele frequencies differ between populations; no feature has an effect."""
     found = []
-    for seed in range(4):
-        X, population, components = _populations(10 + seed, n=400, p=700)
+    for seed in range(3):
+        X, population, components = _populations(10 + seed, n=400, p=600)
         rng = np.random.default_rng((seed, len(kind)))
         linear = 1.5 * population + 0.5 * rng.normal(size=len(X))
         y: np.ndarray
