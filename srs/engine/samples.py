@@ -81,6 +81,8 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
     require_enough(len(train), len(held_out))
     weights = _given_weights(store, settings)
     covariates = _covariates(store, settings, train, strata)
+    if covariates is not None and settings.class_weight is not None and target.has_classes:
+        weights = weights * _balance(target.values, weights, train)
     null = fit_null_model(target_kind(target.kind), target, covariates, train, weights)
     learned, weights, offsets = _adjust(
         target, settings, weights, (strata, covariates, null), train=train
@@ -143,7 +145,7 @@ def _adjust(
         raise SettingsError(
             f"class_weight is for classes, and {target.name!r} is of kind {target.kind!r}."
         )
-    if kind.by_model and null is not None:
+    if null is not None and null.residuals.ndim == 1 and (kind.by_model or target.has_classes):
         within = strata if covariates is None else None
         residuals = residuals_of(null, weights, train, within)
         return tree_target(target, residuals=residuals), weights, None
@@ -158,7 +160,7 @@ def _adjust(
             weights = weights * share_weights(values, null.expected)
         elif strata is not None:
             weights = weights * overlap_weights(values, weights, strata, train)
-        if settings.class_weight is not None:
+        if settings.class_weight is not None and null is None:
             weights = weights * _balance(values, weights, train)
     return tree_target(target, offsets), weights, offsets
 
@@ -189,19 +191,6 @@ def require_enough(n_samples: int, n_held_out: int = 0) -> None:
         f"there are only {n_samples} samples to learn from{held}: with fewer than {MIN_SAMPLES}, "
         f"no feature can be told from chance; {advice}."
     )
-
-
-def covariate_notices(samples: Samples) -> list[str]:
-    """How covariates were taken, one sentence each."""
-    if samples.covariates is None:
-        return []
-    notices = list(samples.covariates.notices)
-    if samples.null is not None and not samples.null.converged:
-        notices.append(
-            "the covariates tell some samples' target almost completely, so the model of the "
-            "target had no end and was held back by a light penalty: use fewer covariates."
-        )
-    return notices
 
 
 def _split(

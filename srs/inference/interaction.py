@@ -47,11 +47,11 @@ class Interaction:
             return None
         return self.means[1] - self.means[0], self.means[3] - self.means[2]
 
-    def of_other_class(self) -> Interaction:
-        """The same of two classes, told of the first."""
+    def of_other_class(self, is_share: bool = True) -> Interaction:
+        """The same of two classes, told of the first; is_share: else means are residuals."""
         if self.means is None:
             return self
-        a, b, c, d = (1.0 - mean for mean in self.means)
+        a, b, c, d = (float(is_share) - mean for mean in self.means)
         return replace(self, means=(a, b, c, d))
 
 

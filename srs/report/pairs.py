@@ -75,13 +75,20 @@ def _n_pairs(document: Document) -> str:
     return f"{count(n * (n - 1) // 2, 'pair')} of features"
 
 
+def _is_share(document: Document) -> bool:
+    """Whether means of a pair are shares; of two classes given covariates they are residuals."""
+    labels = document["data"]["labels"]
+    return bool(labels) and not (len(labels) == 2 and document["settings"].get("covariates"))
+
+
 def outcome_name(document: Document) -> str:
     """What the mean target of a pair is."""
     labels = document["data"]["labels"]
     if labels:
         pairs = document["outcome"].get("pairs") or [{}]
         group = pairs[0].get("cells", {}).get("group")  # which earlier versions do not tell
-        return f"share of {clean_name(group or labels[-1])}"
+        beyond = "" if _is_share(document) else " beyond what the covariates tell"
+        return f"share of {clean_name(group or labels[-1])}{beyond}"
     target = clean_name(document["data"]["target"])
     if document["data"]["target_kind"] in SCORED:
         return f"mean score residual of {target}"
@@ -125,7 +132,7 @@ def signed(value: float) -> str:
 
 def _plot(row: Row, document: Document) -> str:
     what = outcome_name(document)
-    plot = interaction_plot(row, what, share=bool(document["data"]["labels"]))
+    plot = interaction_plot(row, what, share=_is_share(document))
     return figure(plot, f"{name(row['name'])} with {name(row['partner'])}")
 
 

@@ -14,13 +14,13 @@ import numpy as np
 
 import srs
 from srs.engine.adjusting.strata import confounder_notices, subject_notices
+from srs.engine.adjusting.target import covariate_notices
 from srs.engine.context import RunContext
 from srs.engine.memory import (
     coordinator_projected_mem,
     projected_mem,
     worker_projected_mem,
 )
-from srs.engine.samples import covariate_notices
 from srs.engine.state import Outcome
 from srs.evidence.arrays import BatchEvidence
 from srs.evidence.halves import halves_notices
@@ -70,7 +70,7 @@ def run_notices(context: RunContext) -> list[str]:
         *missing_notices(context.store, settings),
         *confounder_notices(context.store, settings),
         *subject_notices(context.store, settings),
-        *covariate_notices(context.samples),
+        *covariate_notices(context.samples.covariates, context.samples.null),
         *halves_notices(shape.n_features, shape.n_roles),
     ]
 
@@ -368,6 +368,10 @@ def _prediction(context: RunContext, outcome: Outcome) -> list[PredictionRow] | 
     mean = outcome.state.votes / max(outcome.state.n_trees, 1)
     if context.samples.offsets is not None:
         mean = mean + context.samples.offsets[context.held_out, None]
+    if target.n_classes == 2 and mean.shape[1] == 1:  # trees learned residuals of the second
+        assert context.samples.null is not None
+        second = context.samples.null.expected[context.held_out, 1:] + mean
+        mean = np.clip(np.concatenate([1.0 - second, second], axis=1), 0.0, 1.0)
     sample_ids, kind = store.sample_ids, target_kind(target.kind)
     rows = []
     for row, sample in enumerate(context.held_out):

@@ -141,9 +141,10 @@ def with_whom(
     looked = look_again(context, found.pairs, by_pairs)
     cells = describe_cells(context, [one.places for one in looked])
     target = context.store.target(context.settings.target)
+    is_share = not len(context.target.values)  # else: what a model of the covariates leaves
     of_first = target.n_classes == 2 and told_class(target.labels) == 0
     for at, one in enumerate(looked):
-        told = one.interaction.of_other_class() if of_first else one.interaction
+        told = one.interaction.of_other_class(is_share) if of_first else one.interaction
         low, high = told.effects or (None, None)
         means = told.means or (None, None, None, None)
         first, second = one.places

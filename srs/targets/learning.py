@@ -15,9 +15,11 @@ def tree_target(
     """A target for trees.
 
     offsets    what is taken off the numbers before
-    residuals  of a null model, of kinds that are learned by these
+    residuals  of a null model, where these are learned
     """
-    learned = target_kind(target.kind).learned(target) if residuals is None else residuals
+    if residuals is not None:
+        return TreeTarget.of_values(residuals)
+    learned = target_kind(target.kind).learned(target)
     if target.has_classes:
         return TreeTarget.of_classes(learned, target.n_classes)
     return TreeTarget.of_values(learned if offsets is None else learned - offsets)

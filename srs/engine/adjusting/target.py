@@ -63,3 +63,16 @@ def stratum_means(
     np.divide(sums, mass, out=means, where=mass > 0)
     found: np.ndarray = means[strata]
     return found
+
+
+def covariate_notices(covariates: Covariates | None, null: NullModel | None) -> list[str]:
+    """How covariates were taken, one sentence each."""
+    if covariates is None:
+        return []
+    notices = list(covariates.notices)
+    if null is not None and not null.converged:
+        notices.append(
+            "the covariates tell the target of some samples almost completely, so the model of the "
+            "target was held back by a light penalty: use fewer covariates."
+        )
+    return notices

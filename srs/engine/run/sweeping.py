@@ -54,20 +54,19 @@ class SweepSpec:
 
 def sweep_of(context: RunContext) -> Sweep | None:
     """The target of a run for the pass; None if it has more than two classes."""
-    target = context.target
-    if target.n_classes > 2:
+    stored = context.store.target(context.settings.target)
+    if stored.n_classes > 2:
         return None
     adjusted = adjustment_of(context)
     classes, values = np.empty(0, np.int64), np.empty(0)
     null = None
-    if target_kind(context.store.target(context.settings.target).kind).by_model:
+    if target_kind(stored.kind).by_model:
         null = context.samples.null
-    elif len(target.values):
-        stored = context.store.target(context.settings.target)
+    elif not stored.has_classes:
         values = np.asarray(stored.values, np.float64)[adjusted.train]
     else:
-        labels = context.store.target(context.settings.target).labels
-        classes = (target.classes[adjusted.train] == told_class(labels)).astype(np.int64)
+        told = told_class(stored.labels)
+        classes = (stored.values[adjusted.train] == told).astype(np.int64)
     return Sweep(
         order=adjusted.train,
         classes=classes,

@@ -56,6 +56,9 @@ class AdjustedTest:
         residuals, variance = null.residuals[order], null.information[order]
         cross, bread = null.cross[order], null.bread
         cumulants = np.stack([null.third[order], null.fourth[order]], axis=1)
+        # A fitted model leaves less variance than there is, by the share of its coefficients.
+        factor = len(order) / max(len(order) - len(bread), 1)
+        variance, cross, bread = factor * variance, factor * cross, bread / factor
         freedom = np.inf
         if null.by_rank:
             columns = cross / variance[:, None]

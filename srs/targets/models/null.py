@@ -125,9 +125,8 @@ def dispersed(null: NullModel, design: NullDesign) -> NullModel:
     fourth cumulants are then those of all residuals, by the variance of each.
     """
     mass, residuals = design.counted, null.residuals[design.train]
-    freedom = max(len(residuals) - design.columns.shape[1], 1) / len(residuals)
     square = float(mass @ residuals**2)
-    factor = square / max(float(mass @ null.information[design.train]) * freedom, 1e-300)
+    factor = square / max(float(mass @ null.information[design.train]), 1e-300)
     if factor <= 1.0:
         return null
     information = factor * null.information
