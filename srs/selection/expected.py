@@ -56,7 +56,7 @@ def result_seconds(
     depth       how deep trees are, over those of two equal classes and features of many levels
 
     >>> round(result_seconds(0, (1_000, 10_000), 2), 2), round(result_seconds(100, (600, 4_000), 2))
-    (0.13, 1)
+    (0.12, 1)
     """
     n_samples, n_features = size
     seconds = A_RESULT + A_FEATURE * n_features
