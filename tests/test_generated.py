@@ -22,7 +22,12 @@ from srs_service.schemas.select_settings import REFUSED, SelectSettings
 ROOT = Path(__file__).resolve().parents[1]
 BY_NAME = {setting.public_name: setting for setting in SETTINGS}
 # Of scikit-learn: its own names, and what X and y say; a selector keeps no files.
-OF_A_SELECTOR = {"random_state", "n_jobs"}
+OF_A_SELECTOR = {
+    "random_state",
+    "n_jobs",
+    "min_features_to_select",
+    "max_features_to_select",
+}
 NOT_OF_A_SELECTOR = {
     "seed",
     "threads",
@@ -73,7 +78,7 @@ def test_every_setting_is_described():
 @pytest.mark.parametrize("function", [srs.select, srs.plan, srs.check])
 def test_functions(function):
     parameters = dict(inspect.signature(function).parameters)
-    del parameters["store"]
+    del parameters["store"], parameters["y"]
     assert {name: p.default for name, p in parameters.items()} == {
         name: default(setting) for name, setting in BY_NAME.items()
     }

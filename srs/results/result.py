@@ -270,6 +270,8 @@ def read_explanation(folder: Path, result: Result) -> Mapping[str, Any] | None:
 
 def load_result(folder: str | os.PathLike[str]) -> Result:
     """Read the result that `Result.save` wrote."""
+    if not isinstance(folder, str | os.PathLike):
+        raise InputError(f"the folder of a result is needed, not {folder!r}.")
     path = Path(folder) / JSON_NAME
     try:
         document = json.loads(path.read_text(encoding="utf-8"))

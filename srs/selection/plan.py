@@ -29,7 +29,8 @@ from srs.selection.feature_sets import choose_sets
 from srs.selection.pair_cost import cost_of_pairs
 from srs.selection.rehearsal import Rehearsal
 from srs.selection.request import Request, read_request
-from srs.store import Chosen, FeatureStore
+from srs.selection.sources import stored
+from srs.store import Chosen
 from srs.theory import expected_iterations
 
 
@@ -102,7 +103,8 @@ class Plan:
 
 
 def plan(
-    store: FeatureStore | str | os.PathLike[str],
+    store: Any,
+    y: Any = None,
     *,
     # generated: settings
     fdr: float = 0.1,
@@ -160,11 +162,13 @@ def plan(
     >>> planned.subspace_size, planned.trees_per_pass, planned.projected_mem < planned.allowed_mem
     (134, 3, True)
     """
-    return make_plan(read_request(locals()))
+    with stored(locals()) as given:
+        return make_plan(read_request(given))
 
 
 def check(
-    store: FeatureStore | str | os.PathLike[str],
+    store: Any,
+    y: Any = None,
     *,
     # generated: settings
     fdr: float = 0.1,
@@ -222,7 +226,8 @@ def check(
     Traceback (most recent call last):
     srs.errors.MemoryBudgetError: the evidence of 4 features need ... and 1MB are allowed: ...
     """
-    check_request(read_request(locals()))
+    with stored(locals()) as given:
+        check_request(read_request(given))
 
 
 def check_request(request: Request) -> RunContext:

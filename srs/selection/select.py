@@ -24,14 +24,16 @@ from srs.selection.document import make_result, run_notices, run_projected_mem
 from srs.selection.feature_sets import choose_sets
 from srs.selection.groups import signal_seconds
 from srs.selection.request import Request, read_request
+from srs.selection.sources import stored
 from srs.settings import RunArguments
-from srs.store import Chosen, FeatureStore
+from srs.store import Chosen
 
 log = logging.getLogger("srs")
 
 
 def select(
-    store: FeatureStore | str | os.PathLike[str],
+    store: Any,
+    y: Any = None,
     *,
     # generated: settings
     fdr: float = 0.1,
@@ -82,6 +84,12 @@ def select(
     # end generated
 ) -> Result:
     """Find the relevant features of a feature store, given open or by its path.
+
+    store             feature store, or its path; or data in memory, samples as rows: an array, a
+                      sparse matrix, a data frame of pandas or polars, an AnnData object. They are
+                      ingested for this call alone (`srs.ingest` keeps a store)
+    y                 with data, their target: values, a column of a data frame, or a mapping from
+                      names to these, where settings name columns of samples
 
     Settings, written by `make generate`; the letter is that of the paper:
     fdr               False discovery rate of the relevant set: between 0 and 1
@@ -156,8 +164,11 @@ def select(
     >>> store = srs.ingest(X, target=(X[:, 3] + X[:, 7] > 0).astype(int))
     >>> srs.select(store, seed=1).relevant_names
     ['f3', 'f7']
+    >>> srs.select(X, X[:, 3] + X[:, 7] > 0, seed=1).relevant_names
+    ['f3', 'f7']
     """
-    return run_selection(read_request(locals()))
+    with stored(locals()) as given:
+        return run_selection(read_request(given))
 
 
 def run_selection(request: Request) -> Result:
