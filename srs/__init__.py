@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from srs.results.explanation import Explanation
     from srs.results.result import Result, load_result
     from srs.selection.plan import Plan, check, plan
+    from srs.selection.progress import ProgressBar
     from srs.selection.select import select
     from srs.selection.selector import SRSSelector
     from srs.store import FeatureStore, open_store
@@ -62,6 +63,7 @@ __all__ = [
     "Option",
     "Plan",
     "Progress",
+    "ProgressBar",
     "Result",
     "SRSError",
     "SRSSelector",
@@ -99,6 +101,7 @@ _HOMES = {
     "Option": "srs.catalogue",
     "Plan": "srs.selection.plan",
     "Progress": "srs.engine.state",
+    "ProgressBar": "srs.selection.progress",
     "Result": "srs.results.result",
     "SRSSelector": "srs.selection.selector",
     "Target": "srs.targets.target",

@@ -76,21 +76,9 @@ def _lines(title: str) -> Show:
 
 def describe_run(progress: Progress) -> tuple[float | None, str]:
     """Share done and text of a run's progress."""
-    from srs.report.text import describe_stage, describe_trees
+    from srs.selection.progress import describe
 
-    left, stage = progress.remaining_seconds, progress.stage
-    if stage is not None:
-        from srs.evidence.registry import evidence_kind
-
-        doing = evidence_kind(stage.kind).doing
-        return stage.n_done / stage.n_steps, describe_stage(
-            doing, stage.n_done, stage.n_steps, left
-        )
-    text = describe_trees(progress.n_trees, progress.n_passes, progress.n_relevant, left)
-    if left is None:
-        return None, text
-    total = progress.seconds + left
-    return (progress.seconds / total if total else None), text
+    return describe(progress)
 
 
 def round_line(progress: Progress, as_json: bool) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from srs.display import card
 from srs.engine.context import RunContext, make_context, require_samples, with_resident_codes
 from srs.engine.kernels import ensure_compiled
 from srs.engine.memory import (
@@ -25,6 +26,8 @@ from srs.engine.run.settling import MOST
 from srs.engine.state import Progress
 from srs.engine.stopping import trees_to_meet_a_clique
 from srs.executors import LocalExecutor, check_executor
+from srs.memory import format_bytes
+from srs.report.text import count, duration
 from srs.selection.feature_sets import choose_sets
 from srs.selection.pair_cost import cost_of_pairs
 from srs.selection.rehearsal import Rehearsal
@@ -34,7 +37,7 @@ from srs.store import Chosen
 from srs.theory import expected_iterations
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """What a run will cost.
 
@@ -90,6 +93,27 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Plan: {self.n_features} features, from {duration(self.seconds)} on, "
+            f"{format_bytes(self.projected_mem)} of {format_bytes(self.allowed_mem)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        kept = "read once and kept" if self.resident else "read in each pass"
+        facts = {
+            "features": f"{self.n_features:,}",
+            "subspaces": f"{self.subspace_size:,} features, {count(self.n_probes, 'probe')} of "
+            f"each; {count(self.trees_per_pass, 'tree')} per pass",
+            "memory": f"{format_bytes(self.projected_mem)} of {format_bytes(self.allowed_mem)} "
+            f"allowed, {count(self.threads, 'thread')}",
+            "reading": f"{format_bytes(self.bytes_per_pass)} of codes, {kept}",
+            "time": f"{duration(self.seconds_per_pass)} per pass; at least "
+            f"{self.least_trees:,} trees, so from {duration(self.seconds)} on",
+            "pairs": self.pairs_left_out or f"all {self.n_pairs:,} are looked at",
+        }
+        return card("Plan", facts)
 
     def expected_trees(self, scenario: str, n_relevant: int, sequential: bool = True) -> float:
         """Trees until all of `n_relevant` features of a kind were in a tree that shows them.
