@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from srs.catalogue import Analysis, Option
     from srs.engine.kernels import load_kernels
     from srs.engine.state import Progress
+    from srs.evaluation import Evaluation, evaluate
     from srs.evidence.kinds import EvidenceKind
     from srs.evidence.registry import evidence_kinds
     from srs.explain import analyses
@@ -55,6 +56,7 @@ __version__ = "0.2.0"
 __all__ = [
     "ANALYSES",
     "Analysis",
+    "Evaluation",
     "EvidenceKind",
     "Explanation",
     "FeatureStore",
@@ -73,6 +75,7 @@ __all__ = [
     "analyses",
     "check",
     "errors",
+    "evaluate",
     "evidence_kinds",
     "explain",
     "export",
@@ -93,6 +96,7 @@ __all__ = [
 # `srs --help` nor a worker with a memory budget should pay for.
 _HOMES = {
     "Analysis": "srs.catalogue",
+    "Evaluation": "srs.evaluation",
     "EvidenceKind": "srs.evidence.kinds",
     "Explanation": "srs.results.explanation",
     "FeatureStore": "srs.store",
@@ -107,6 +111,7 @@ _HOMES = {
     "Target": "srs.targets.target",
     "TargetKind": "srs.targets.kinds",
     "check": "srs.selection.plan",
+    "evaluate": "srs.evaluation",
     "evidence_kinds": "srs.evidence.registry",
     "find_format": "srs.ingest.formats.registry",
     "formats": "srs.ingest.formats.registry",
