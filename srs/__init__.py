@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from srs.catalogue import Analysis, Option
     from srs.engine.kernels import load_kernels
     from srs.engine.state import Progress
-    from srs.evaluation import Evaluation, evaluate
+    from srs.evaluation import Evaluation, compare, evaluate, verify
     from srs.evidence.kinds import EvidenceKind
     from srs.evidence.registry import evidence_kinds
     from srs.explain import analyses
@@ -74,6 +74,7 @@ __all__ = [
     "__version__",
     "analyses",
     "check",
+    "compare",
     "errors",
     "evaluate",
     "evidence_kinds",
@@ -90,6 +91,7 @@ __all__ = [
     "select",
     "target_kinds",
     "theory",
+    "verify",
 ]
 
 # Imported when first used: together they take seconds and a hundred megabytes, which neither
@@ -111,6 +113,7 @@ _HOMES = {
     "Target": "srs.targets.target",
     "TargetKind": "srs.targets.kinds",
     "check": "srs.selection.plan",
+    "compare": "srs.evaluation",
     "evaluate": "srs.evaluation",
     "evidence_kinds": "srs.evidence.registry",
     "find_format": "srs.ingest.formats.registry",
@@ -122,6 +125,7 @@ _HOMES = {
     "read_values": "srs.ingest.values",
     "select": "srs.selection.select",
     "target_kinds": "srs.targets.registry",
+    "verify": "srs.evaluation",
 }
 _MODULES = {"analyses": "srs.explain.analyses", "theory": "srs.theory"}
 

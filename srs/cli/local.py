@@ -8,6 +8,11 @@ from __future__ import annotations
 import typer
 
 from srs.cli.commands import plan, select
+from srs.cli.commands.checks.compare import compare
+from srs.cli.commands.checks.demo import demo
+from srs.cli.commands.checks.doctor import doctor
+from srs.cli.commands.checks.evaluate import evaluate
+from srs.cli.commands.checks.verify import verify
 from srs.cli.commands.explain import ExplainCommand, explain
 from srs.cli.commands.export import export
 from srs.cli.commands.info import info
@@ -35,6 +40,14 @@ A table with its target in a column, for a script that reads JSON:
   srs select table.zarr --out run2 --json
 
 \b
+How far to trust it: cross-validation, two runs, a run repeated, the installation:
+  srs evaluate wide.zarr --folds 5
+  srs compare run1 run2
+  srs verify run1
+  srs doctor
+  srs demo
+
+\b
 Serve all of it over HTTP to a group:
   srs serve --data-dir srs-data --store-root /data/stores
   srs keys create ann --days 90
@@ -50,5 +63,10 @@ def add_commands(app: typer.Typer) -> None:
     app.command(cls=ExplainCommand)(explain)
     app.command()(results)
     app.command()(export)
+    app.command()(evaluate)
+    app.command()(compare)
+    app.command()(verify)
+    app.command()(doctor)
+    app.command()(demo)
     app.command(cls=ServeCommand)(serve)
     app.add_typer(keys, name="keys")

@@ -66,7 +66,14 @@ def evaluate(
     given = {**_defaults(), **settings, "store": store, "y": y, "seed": seed, "target": target}
     with stored(given) as arguments:
         request = read_request(arguments)
-        job = _Job(request.store, seed, folds, repeats, {**settings, "target": target}, on_progress)
+        job = _Job(
+            request.store,
+            seed=seed,
+            n_folds=folds,
+            n_repeats=repeats,
+            settings={**settings, "target": target},
+            on_progress=on_progress,
+        )
         return job.run(request.settings.to_json())
 
 
@@ -165,7 +172,10 @@ class _Job:
         verdicts = np.asarray(result.columns(["verdict"])["verdict"].to_pylist())
         relevant = np.flatnonzero(verdicts == "RELEVANT")
         expected = _expected(target, train, strata)
-        predicted = _predict(self.store, target, (train, test), relevant, expected, seed)
+        parts = (train, test)
+        predicted = _predict(
+            self.store, target, parts, relevant=relevant, expected=expected, seed=seed
+        )
         whole = self.store.source_ids[relevant].tolist()
         told = {"n_train": len(train), "n_test": len(test), "n_relevant": len(relevant)}
         return {

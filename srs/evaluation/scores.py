@@ -51,12 +51,26 @@ def make_score(
     n_units = len(np.unique(units[used]))
     if n_units < 2 or not np.isfinite(value):
         known = float(value) if np.isfinite(value) else None
-        return Score(measure, known, None, None, None, n_units)
+        return Score(
+            measure=measure,
+            value=known,
+            low=None,
+            high=None,
+            standard_error=None,
+            n_independent=n_units,
+        )
     sums = np.bincount(units, influence)
     error = float(np.sqrt((sums**2).sum() * n_units / (n_units - 1)))
     half = float(stdtrit(n_units - 1, (1 + COVERAGE) / 2)) * error
     low, high = max(value - half, bounds[0]), min(value + half, bounds[1])
-    return Score(measure, float(value), low, high, error, n_units)
+    return Score(
+        measure=measure,
+        value=float(value),
+        low=low,
+        high=high,
+        standard_error=error,
+        n_independent=n_units,
+    )
 
 
 def auc(shares: np.ndarray, classes: np.ndarray, cells: np.ndarray, units: np.ndarray) -> Score:

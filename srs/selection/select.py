@@ -188,12 +188,17 @@ def run_selection(request: Request) -> Result:
         run = _make_run(context, executor, folder, given)
         if given.resume:
             run.restore()
+        log.debug(
+            "%d features in subspaces of %d", context.shape.n_features, context.shape.subspace_size
+        )
         outcome = run.run()
         projected = run_projected_mem(run.context, executor)
         task = None if sets is None else run.task
         del run  # and the codes that it keeps: their memory is needed for the final decision
         release_memory()
         result = make_result(context, outcome, executor, projected, sets=sets, task=task)
+    for part, seconds in result.document["measured"]["seconds_by_part"].items():
+        log.debug("%s took %.3f s", part, seconds)
     for caution in result.cautions:
         log.warning("%s", caution["sentence"])
     if folder is not None:

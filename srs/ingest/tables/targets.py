@@ -81,6 +81,17 @@ def _column(name: str, source: Source, table: SampleTable | None) -> Any:
     return column.reindex(rows).reset_index(drop=True).infer_objects().rename(name)
 
 
+def _hint_at_orientation(name: str, values: Any, source: Source, n_samples: int) -> None:
+    """Values that fit the other side of the matrix are refused with the option that turns it."""
+    n = len(values) if hasattr(values, "__len__") else 0
+    if n != n_samples and n - source.n_features in (0, 1):  # perhaps with a header
+        raise SourceError(
+            f"the target {name!r} has {n} values and the source has {n_samples} samples and "
+            f"{source.n_features} features: if its rows are features, ingest with --orientation "
+            "features."
+        )
+
+
 def join_targets(
     source: Source,
     target: Any,
@@ -104,6 +115,7 @@ def join_targets(
         values = one.values
         if keep is not None and len(values) == source.n_samples:
             values = values.iloc[keep] if hasattr(values, "iloc") else np.asarray(values)[keep]
+        _hint_at_orientation(one.name, values, source, joined.n_samples)
         chosen = target_kind.get(one.name) if isinstance(target_kind, Mapping) else target_kind
         parsed = parse_target(one.name, values, joined.n_samples, chosen, learned=at == 0)
         targets.append(parsed)
