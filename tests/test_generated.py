@@ -59,6 +59,14 @@ def test_no_region_is_stale():
     assert done.returncode == 0, f"run `make generate`: {done.stdout}{done.stderr}"
 
 
+@pytest.mark.parametrize("name", ["generate_man", "generate_licences"])
+def test_no_page_is_stale(name):
+    done = subprocess.run(
+        [sys.executable, "-m", f"docs.develop.{name}", "--check"], cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, "run `make generate`"
+
+
 def test_every_setting_is_described():
     for setting in SETTINGS:
         assert re.fullmatch(r"[A-Z\"].+\.", setting.help), setting.name

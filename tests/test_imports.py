@@ -73,6 +73,7 @@ KEPT_APART = {
     "bed_reader": {"ingest", "results"},
     "nibabel": {"ingest", "results"},
     "matplotlib": {"plots"},
+    "rocrate": {"results"},
     "uvicorn": {"cli"},
     "pydantic": {"cli"},
     "httpx": {"client"},

@@ -1,6 +1,6 @@
 """A bar that shows how far a call is, in terminals and notebooks: `srs.ProgressBar`.
 
-rich draws both; in a notebook it needs ipywidgets (the extra `notebook`). Commands have their own
+rich draws both; in a notebook it needs ipywidgets. Commands have their own
 way to show progress, which also writes lines to logs: `srs.cli.progress`.
 """
 

@@ -23,7 +23,7 @@ FEW = ("--max-trees", 60, "--threads", 1)
 @pytest.fixture(scope="module")
 def run(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "run"
-    invoke("select", store, "--out", folder, "--seed", 3, "--fdr", 0.05, *FEW)
+    invoke("select", store, *("--out", folder, "--seed", 3, "--fdr", 0.05), *FEW)
     return folder
 
 
@@ -51,7 +51,7 @@ def test_every_run_writes_its_options(run: Path, store: Path, tmp_path: Path) ->
 def test_the_command_line_comes_before_the_file(store: Path, tmp_path: Path) -> None:
     config = tmp_path / "run.toml"
     config.write_text('seed = 3\nmax-trees = 40\npinned = ["f1", "f2"]\nrandom_recall = false\n')
-    invoke("select", store, "--config", config, "--seed", 4, "--out", tmp_path / "a")
+    invoke("select", store, *("--config", config, "--seed", 4, "--out", tmp_path / "a"))
     settings = json.loads((tmp_path / "a" / "result.json").read_text())["settings"]
     assert (settings["seed"], settings["max_trees"]) == (4, 40)
     assert settings["pinned"] == ["f1", "f2"]
@@ -98,7 +98,7 @@ def test_verify_of_a_part_of_a_store(store: Path, tmp_path: Path) -> None:
 
 
 def test_compare_tells_overlap_and_settings(run: Path, store: Path, tmp_path: Path) -> None:
-    invoke("select", store, "--out", tmp_path / "b", "--n-features", 5, *FEW)
+    invoke("select", store, *("--out", tmp_path / "b", "--n-features", 5), *FEW)
     text = invoke("compare", run, tmp_path / "b")
     assert re.search(r"settings +.*n_features: None -> 5", text)
     found = json.loads(invoke("compare", run, tmp_path / "b", "--json"))
@@ -115,11 +115,11 @@ def test_compare_tells_overlap_and_settings(run: Path, store: Path, tmp_path: Pa
 
 
 def test_evaluate(store: Path, tmp_path: Path) -> None:
-    text = invoke("evaluate", store, "--folds", 2, "--out", tmp_path, *FEW)
+    text = invoke("evaluate", store, *("--folds", 2, "--out", tmp_path), *FEW)
     assert re.search(r"AUC 0\.\d+ \(0\.\d+ to [01]", text)
     assert "100%  f3" in text
     assert (tmp_path / "evaluation.html").exists()
-    told = json.loads(invoke("evaluate", store, "--folds", 2, "--out", tmp_path, "--json", *FEW))
+    told = json.loads(invoke("evaluate", store, *("--folds", 2, "--out", tmp_path, "--json"), *FEW))
     assert told["score"]["measure"] == "auc"
 
 
