@@ -1,6 +1,6 @@
-"""Write the manual page docs/man/srs.1 from the commands of the program: `make generate`.
+"""Write the manual page srs/cli/srs.1 from the commands of the program: `make generate`.
 
-    man -l docs/man/srs.1
+    man -l srs/cli/srs.1
 
 The page is installed to share/man/man1. tests/test_generated.py fails when it is stale.
 """
@@ -20,7 +20,7 @@ from srs.cli.app import app
 from srs.cli.failures import EXIT_CODES
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "man" / "srs.1"
+PAGE = ROOT / "srs" / "cli" / "srs.1"
 SUMMARY = "select and explain relevant features of data larger than memory"
 
 
@@ -107,7 +107,6 @@ def main() -> int:
     text = page()
     if "--check" in sys.argv:
         return int(not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text)
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(text, encoding="utf-8")
     return 0
 

@@ -18,6 +18,7 @@ from srs.engine.memory import (
     batch_mem,
     coordinator_mem,
     projected_mem,
+    run_disk,
     store_mem,
     threads_that_fit,
     worker_projected_mem,
@@ -47,6 +48,7 @@ class Plan:
     least_trees        trees before the run may end because its list is stable
     threads            batches at once, as memory allows
     resident           whether the whole store stays in memory
+    disk_bytes         bytes on disk that the folder of the run takes at most, kept trees aside
     bytes_per_pass     bytes read from the store in a pass (once in all, if resident)
     projected_mem      bytes that the process will hold
     batch_mem          bytes of it that each thread holds
@@ -74,6 +76,7 @@ class Plan:
     threads: int
     resident: bool
     bytes_per_pass: int
+    disk_bytes: int
     projected_mem: int
     batch_mem: int
     coordinator_mem: int
@@ -109,6 +112,7 @@ class Plan:
             "memory": f"{format_bytes(self.projected_mem)} of {format_bytes(self.allowed_mem)} "
             f"allowed, {count(self.threads, 'thread')}",
             "reading": f"{format_bytes(self.bytes_per_pass)} of codes, {kept}",
+            "disk": f"at most {format_bytes(self.disk_bytes)} in the folder of the run",
             "time": f"{duration(self.seconds_per_pass)} per pass; at least "
             f"{self.least_trees:,} trees, so from {duration(self.seconds)} on",
             "pairs": self.pairs_left_out or f"all {self.n_pairs:,} are looked at",
@@ -290,6 +294,7 @@ def make_plan(request: Request) -> Plan:
         threads=threads,
         resident=resident,
         bytes_per_pass=store_mem(shape) * request.store.manifest.code_bits // 8,
+        disk_bytes=run_disk(shape),
         projected_mem=projected_mem(shape, threads, resident) + context.kept_mem,
         batch_mem=batch_mem(shape, resident),
         coordinator_mem=coordinator_mem(shape),
