@@ -37,6 +37,8 @@ generate: $(READY)
 	$(BIN)/python -m srs.ingest.formats.catalogue
 	$(BIN)/python docs/develop/generate_signatures.py
 	$(BIN)/python -m docs.develop.generate_schemas
+	$(BIN)/python -m docs.develop.generate_man
+	$(BIN)/python -m docs.develop.generate_licences
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from srs.catalogue import Analysis, Option
     from srs.engine.kernels import load_kernels
     from srs.engine.state import Progress
+    from srs.evaluation import Evaluation, compare, evaluate, verify
     from srs.evidence.kinds import EvidenceKind
     from srs.evidence.registry import evidence_kinds
     from srs.explain import analyses
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from srs.results.result import Result, load_result
     from srs.selection.many import ManyProgress, select_many
     from srs.selection.plan import Plan, check, plan
+    from srs.selection.progress import ProgressBar
     from srs.selection.select import select
     from srs.selection.selector import SRSSelector
     from srs.store import FeatureStore, open_store
@@ -57,6 +59,7 @@ __version__ = "0.2.0"
 __all__ = [
     "ANALYSES",
     "Analysis",
+    "Evaluation",
     "EvidenceKind",
     "Explanation",
     "FeatureStore",
@@ -67,6 +70,7 @@ __all__ = [
     "Option",
     "Plan",
     "Progress",
+    "ProgressBar",
     "Result",
     "SRSError",
     "SRSSelector",
@@ -76,7 +80,9 @@ __all__ = [
     "add_targets",
     "analyses",
     "check",
+    "compare",
     "errors",
+    "evaluate",
     "evidence_kinds",
     "explain",
     "export",
@@ -94,12 +100,14 @@ __all__ = [
     "select_many",
     "target_kinds",
     "theory",
+    "verify",
 ]
 
 # Imported when first used: together they take seconds and a hundred megabytes, which neither
 # `srs --help` nor a worker with a memory budget should pay for.
 _HOMES = {
     "Analysis": "srs.catalogue",
+    "Evaluation": "srs.evaluation",
     "EvidenceKind": "srs.evidence.kinds",
     "Explanation": "srs.results.explanation",
     "FeatureStore": "srs.store",
@@ -110,12 +118,15 @@ _HOMES = {
     "Option": "srs.catalogue",
     "Plan": "srs.selection.plan",
     "Progress": "srs.engine.state",
+    "ProgressBar": "srs.selection.progress",
     "Result": "srs.results.result",
     "SRSSelector": "srs.selection.selector",
     "Target": "srs.targets.target",
     "TargetKind": "srs.targets.kinds",
     "add_targets": "srs.ingest.more_targets",
     "check": "srs.selection.plan",
+    "compare": "srs.evaluation",
+    "evaluate": "srs.evaluation",
     "evidence_kinds": "srs.evidence.registry",
     "find_format": "srs.ingest.formats.registry",
     "formats": "srs.ingest.formats.registry",
@@ -129,6 +140,7 @@ _HOMES = {
     "select": "srs.selection.select",
     "select_many": "srs.selection.many",
     "target_kinds": "srs.targets.registry",
+    "verify": "srs.evaluation",
 }
 _MODULES = {"analyses": "srs.explain.analyses", "theory": "srs.theory"}
 

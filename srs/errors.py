@@ -22,6 +22,7 @@ A message is one sentence or two: what was wrong, where, and what to do.
 
 from collections.abc import Sequence
 
+SOME_NAMES = 12  # that a sentence lists
 MANY_NAMES = 20_000  # among more, a name that is like another is not looked for: it takes seconds
 
 
@@ -125,6 +126,18 @@ class JobError(SRSError):
 
 class JobTimeout(JobError, TimeoutError):
     """A job did not end within the timeout; it continues."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """A sentence that lists what there is, or the first of it.
+
+    >>> listed(["age", "sex"]), listed([])
+    (' There are age, sex.', '')
+    """
+    if not names:
+        return ""
+    more = f", ... ({len(names):,} in all)" if len(names) > SOME_NAMES else "."
+    return f" There are {', '.join(names[:SOME_NAMES])}{more}"
 
 
 def near(name: str, known: Sequence[str]) -> str:

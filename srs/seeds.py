@@ -10,6 +10,7 @@ import numpy as np
 
 PROBES, PASS_ORDER, BATCH, ITERATION, HOLDOUT, MINIMAL, SETS = range(7)
 CAUTIONS = 16
+EVALUATION = 24  # folds, seeds of their runs, and what predicts
 EXPLAIN = 32  # analyses of `srs.explain.analyses` number their own purposes after it
 
 

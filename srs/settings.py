@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from srs.errors import SettingsError
@@ -375,6 +376,15 @@ class RunArguments:
     def __post_init__(self) -> None:
         _BY_NAME["threads"].check(self.threads)
         _BY_NAME["resume"].check(self.resume)
+        for name in ("folder", "tls"):
+            if not isinstance(getattr(self, name), str | PathLike | None):
+                raise SettingsError(f"{name} must be a path, not {getattr(self, name)!r}.")
+        if self.on_progress is not None and not callable(self.on_progress):
+            raise SettingsError(f"on_progress must be a function, not {self.on_progress!r}.")
+        if self.finish is not None and not hasattr(self.finish, "is_set"):
+            raise SettingsError(f"finish must be a threading.Event, not {self.finish!r}.")
+        if self.task_timeout is not None and not isinstance(self.task_timeout, int | float):
+            raise SettingsError(f"task_timeout must be a number, not {self.task_timeout!r}.")
         if self.resume and self.folder is None:
             raise SettingsError("resume needs the folder of the run.")
 

@@ -22,7 +22,13 @@ from srs_service.schemas.select_settings import REFUSED, SelectSettings
 ROOT = Path(__file__).resolve().parents[1]
 BY_NAME = {setting.public_name: setting for setting in SETTINGS}
 # Of scikit-learn: its own names, and what X and y say; a selector keeps no files.
-OF_A_SELECTOR = {"random_state", "n_jobs", "target_kind"}
+OF_A_SELECTOR = {
+    "random_state",
+    "n_jobs",
+    "target_kind",
+    "min_features_to_select",
+    "max_features_to_select",
+}
 NOT_OF_A_SELECTOR = {
     "seed",
     "threads",
@@ -54,6 +60,14 @@ def test_no_region_is_stale():
     assert done.returncode == 0, f"run `make generate`: {done.stdout}{done.stderr}"
 
 
+@pytest.mark.parametrize("name", ["generate_man", "generate_licences"])
+def test_no_page_is_stale(name):
+    done = subprocess.run(
+        [sys.executable, "-m", f"docs.develop.{name}", "--check"], cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, "run `make generate`"
+
+
 def test_every_setting_is_described():
     for setting in SETTINGS:
         assert re.fullmatch(r"[A-Z\"].+\.", setting.help), setting.name
@@ -73,7 +87,7 @@ def test_every_setting_is_described():
 @pytest.mark.parametrize("function", [srs.select, srs.plan, srs.check])
 def test_functions(function):
     parameters = dict(inspect.signature(function).parameters)
-    del parameters["store"]
+    del parameters["store"], parameters["y"]
     assert {name: p.default for name, p in parameters.items()} == {
         name: default(setting) for name, setting in BY_NAME.items()
     }

@@ -14,7 +14,7 @@ from srs.cli.commands.report import report
 from srs.cli.commands.submit import HELP as SUBMIT_HELP
 from srs.cli.commands.submit import submit
 from srs.cli.commands.watch import fetch, watch
-from srs.cli.failures import EXIT_CODES
+from srs.cli.failures import EXIT_CODES, Loudness
 from srs.cli.panels import CommandWithPanels
 
 try:
@@ -49,7 +49,7 @@ app = typer.Typer(
     epilog=EPILOG,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
+    add_completion=True,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -90,8 +90,17 @@ def _program(
             "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Also say what the library does, step by step.")
+    ] = False,
 ) -> None:
-    pass
+    if quiet and verbose:
+        typer.echo("srs: --quiet and --verbose exclude one another: choose one.", err=True)
+        raise typer.Exit(2)
+    Loudness.quiet, Loudness.verbose = quiet, verbose
 
 
 def main() -> None:

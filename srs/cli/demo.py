@@ -1,4 +1,4 @@
-"""`make demo`: the main job end to end, on data made here whose truth is known.
+"""`make demo` and `srs demo`: the main job end to end, on data made here whose truth is known.
 
 120,000 features x 800 samples are written as a .npy file, ingested into a feature store, and
 selected from under a memory budget. Seven features matter: six by themselves, and a seventh only
@@ -19,15 +19,15 @@ N_SAMPLES, N_FEATURES, SEED = 800, 120_000, 7
 MEMORY = "512MB"
 
 
-def make_data(folder: Path) -> tuple[Path, Path, dict[int, str]]:
+def make_data(folder: Path, n_features: int = N_FEATURES) -> tuple[Path, Path, dict[int, str]]:
     """Write X.npy and y.npy; returns their paths and what was planted where."""
     rng = np.random.default_rng(SEED)
-    places = rng.choice(N_FEATURES, 7, replace=False)
+    places = rng.choice(n_features, 7, replace=False)
     X = np.lib.format.open_memmap(
-        folder / "X.npy", mode="w+", dtype=np.float32, shape=(N_SAMPLES, N_FEATURES)
+        folder / "X.npy", mode="w+", dtype=np.float32, shape=(N_SAMPLES, n_features)
     )
     for i in range(N_SAMPLES):
-        X[i] = rng.standard_normal(N_FEATURES, dtype=np.float32)
+        X[i] = rng.standard_normal(n_features, dtype=np.float32)
     by_itself, gate, turned = X[:, places[:5]], X[:, places[5]], X[:, places[6]]
     score = by_itself.sum(1) + gate + 2.0 * np.where(gate > 0, turned, -turned)
     y = np.where(score + rng.normal(0, 0.5, N_SAMPLES) > 0, "case", "control")
@@ -38,15 +38,15 @@ def make_data(folder: Path) -> tuple[Path, Path, dict[int, str]]:
     return folder / "X.npy", folder / "y.npy", truth
 
 
-def main(folder: str = "demo-output") -> int:
+def main(folder: str = "demo-output", n_features: int = N_FEATURES) -> int:
     """Run the demo in a folder; returns the number of planted features that were not found."""
     from srs.results.result import load_result
 
     home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
     store, run = home / "wide.zarr", home / "run"
-    print(f"1. Making {N_FEATURES:,} features x {N_SAMPLES} samples, 7 of them relevant ...")
-    x_path, y_path, truth = make_data(home)
+    print(f"1. Making {n_features:,} features x {N_SAMPLES} samples, 7 of them relevant ...")
+    x_path, y_path, truth = make_data(home, n_features)
     started = time.monotonic()
     for title, command in (
         (
@@ -94,4 +94,4 @@ def main(folder: str = "demo-output") -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(1 if main(*sys.argv[1:2]) else 0)
+    sys.exit(1 if main(sys.argv[1] if len(sys.argv) > 1 else "demo-output") else 0)

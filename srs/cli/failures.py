@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -35,8 +36,24 @@ EXIT_CODES = {
     5: "the cluster failed: no scheduler or workers, different versions, or lost workers",
     6: "the service cannot be reached, failed, or is too busy",
     7: "the job of the service failed or was cancelled",
+    8: "srs verify: the run was repeated, and differs",
     130: "interrupted (Ctrl-C or SIGTERM); `srs select` continues with --resume",
 }
+
+
+class Loudness:
+    """How much commands say on stderr; set once, by options of the program itself.
+
+    quiet    nothing but errors
+    verbose  also what the library tells of its steps
+    """
+
+    quiet = False
+    verbose = False
+
+
+NOT_REPEATED = 8
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def exit_code(error: BaseException) -> int:
@@ -61,6 +78,13 @@ def message(error: BaseException) -> str:
         return "interrupted before anything was written."
     if isinstance(error, SRSError):
         return str(error)
+    if isinstance(error, OSError) and error.errno in FULL:
+        where = f" ({error.filename})" if error.filename else ""
+        return (
+            f"the disk is full{where}: free space, or choose another disk for the output and for "
+            "temporary files (TMPDIR). What was complete before is kept; srs select continues with "
+            "--resume."
+        )
     what = f"{type(error).__name__}: {error}".strip().rstrip(":")
     return f"unexpected error, {what}. Set SRS_DEBUG=1 to see where."
 
@@ -96,15 +120,21 @@ def notices_shown(as_json: bool) -> Iterator[None]:
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             text = record.getMessage()
+            if Loudness.quiet and record.levelno <= logging.WARNING:
+                return
             line = json.dumps({"event": "notice", "message": text}) if as_json else f"srs: {text}"
             print(line, file=sys.stderr, flush=True)
 
-    log, handler = logging.getLogger("srs"), Handler(logging.WARNING)
+    level = logging.DEBUG if Loudness.verbose else logging.WARNING
+    log, handler, former = logging.getLogger("srs"), Handler(level), logging.getLogger("srs").level
     log.addHandler(handler)
+    if Loudness.verbose:
+        log.setLevel(logging.DEBUG)
     try:
         yield
     finally:
         log.removeHandler(handler)
+        log.setLevel(former)
 
 
 class StopRequest:

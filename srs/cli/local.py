@@ -8,6 +8,11 @@ from __future__ import annotations
 import typer
 
 from srs.cli.commands import plan, select
+from srs.cli.commands.checks.compare import compare
+from srs.cli.commands.checks.demo import demo
+from srs.cli.commands.checks.doctor import doctor
+from srs.cli.commands.checks.evaluate import evaluate
+from srs.cli.commands.checks.verify import verify
 from srs.cli.commands.explain import ExplainCommand, explain
 from srs.cli.commands.export import export
 from srs.cli.commands.info import info
@@ -44,6 +49,14 @@ Many phenotypes of the same samples, one list for each:
   srs select wide.zarr --targets all --out many
 
 \b
+How far to trust it: cross-validation, two runs, a run repeated, the installation:
+  srs evaluate wide.zarr --folds 5
+  srs compare run1 run2
+  srs verify run1
+  srs doctor
+  srs demo
+
+\b
 Serve all of it over HTTP to a group:
   srs serve --data-dir srs-data --store-root /data/stores
   srs keys create ann --days 90
@@ -60,6 +73,11 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(results)
     app.command()(export)
     app.command()(predict)
+    app.command()(evaluate)
+    app.command()(compare)
+    app.command()(verify)
+    app.command()(doctor)
+    app.command()(demo)
     app.command(cls=ServeCommand)(serve)
     app.add_typer(targets, name="targets")
     app.add_typer(keys, name="keys")

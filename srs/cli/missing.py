@@ -10,7 +10,22 @@ import typer
 from srs.cli.failures import reported
 from srs.errors import InputError
 
-NAMES = ("ingest", "info", "plan", "select", "explain", "results", "export", "serve", "keys")
+NAMES = (
+    "ingest",
+    "info",
+    "plan",
+    "select",
+    "explain",
+    "results",
+    "export",
+    "evaluate",
+    "compare",
+    "verify",
+    "doctor",
+    "demo",
+    "serve",
+    "keys",
+)
 EXAMPLES = f"""This is srs-select-client, which only uses a service. srs-select also runs locally:
 it adds the commands {", ".join(NAMES)}.
 

@@ -5,12 +5,37 @@ Settings themselves are in `srs.cli.setting_options`.
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from srs.cli.setting_options import RUN, SAMPLES
+
+
+def read_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Take the options of a file as defaults, before others are read."""
+    if path is None or _is_of_cluster(path):
+        return path
+    from srs.cli.failures import reported
+    from srs.results.record import read_options
+
+    with reported(as_json=False):
+        known = [one.name for one in context.command.params if one.name and one.name != "config"]
+        context.default_map = read_options(path, known)
+    return path
+
+
+def _is_of_cluster(path: Path) -> bool:
+    """Whether a file says how workers are started: --config was the option for it, and is still
+    taken with --cluster."""
+    try:
+        keys = set(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return False
+    return bool(keys) and keys <= {"n_workers", "minimum", "maximum", "options"}
+
 
 Store = Annotated[
     str,
@@ -97,9 +122,20 @@ Cluster = Annotated[
 ClusterConfig = Annotated[
     Path | None,
     typer.Option(
+        "--cluster-config",
         metavar="FILE",
         help="TOML file for --cluster: workers, queue, wall time.",
         rich_help_panel=RUN,
+    ),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        is_eager=True,
+        callback=read_config,
+        help="TOML file with values of options, by their names; those of the command line come "
+        "first. run.toml in the folder of a run is one.",
     ),
 ]
 Tls = Annotated[

@@ -6,8 +6,11 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
+
+from srs.cli.failures import Loudness
 
 if TYPE_CHECKING:
     from srs.engine.state import Progress
@@ -19,6 +22,7 @@ Show = Callable[[float | None, str], None]
 @contextmanager
 def shown(title: str, quiet: bool, compiles: bool = True) -> Iterator[Show]:
     """A function that shows a share done (None: unknown) and a text."""
+    quiet = quiet or Loudness.quiet
     if compiles and not quiet:
         _tell_of_compiling()
     if quiet:
@@ -28,6 +32,11 @@ def shown(title: str, quiet: bool, compiles: bool = True) -> Iterator[Show]:
             yield show
     else:
         yield _lines(title)
+
+
+def stamp() -> str:
+    """The time for a line of a log."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _tell_of_compiling() -> None:
@@ -69,36 +78,25 @@ def _lines(title: str) -> Show:
         if monotonic() - last >= LINE_SECONDS:
             last = monotonic()
             done = "" if share is None else f"{share:.0%}, "
-            print(f"{title}: {done}{text}", file=sys.stderr, flush=True)
+            print(f"{stamp()} {title}: {done}{text}", file=sys.stderr, flush=True)
 
     return show
 
 
 def describe_run(progress: Progress) -> tuple[float | None, str]:
     """Share done and text of a run's progress."""
-    from srs.report.text import describe_stage, describe_trees
+    from srs.selection.progress import describe
 
-    left, stage = progress.remaining_seconds, progress.stage
-    if stage is not None:
-        from srs.evidence.registry import evidence_kind
-
-        doing = evidence_kind(stage.kind).doing
-        return stage.n_done / stage.n_steps, describe_stage(
-            doing, stage.n_done, stage.n_steps, left
-        )
-    text = describe_trees(progress.n_trees, progress.n_passes, progress.n_relevant, left)
-    if left is None:
-        return None, text
-    total = progress.seconds + left
-    return (progress.seconds / total if total else None), text
+    return describe(progress)
 
 
 def round_line(progress: Progress, as_json: bool) -> str:
     """One line for a log, when a round has ended."""
     if not as_json:
-        return f"select: round {progress.n_rounds:,}, {describe_run(progress)[1]}"
+        return f"{stamp()} select: round {progress.n_rounds:,}, {describe_run(progress)[1]}"
     line = {
         "event": "round",
+        "time": stamp(),
         "round": progress.n_rounds,
         "n_trees": progress.n_trees,
         "n_passes": round(progress.n_passes, 3),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from srs.client.connection import Connection
 from srs.client.events import ENDED, Event, follow
 from srs.client.progress import JobProgress, Lines
+from srs.display import card
 from srs.errors import InputError, JobError, JobTimeout
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ class Job:
 
     def __repr__(self) -> str:
         return f"<Job {self.id}: {self.kind}, {self.status}>"
+
+    def _repr_html_(self) -> str:
+        facts = {"name": self.name, "status": self.describe(), "dataset": self.dataset_id}
+        facts |= {key: str(value) for key, value in (self.summary or {}).items()}
+        return card(f"Job {self.id}: {self.kind}", facts)
 
     @property
     def id(self) -> str:

@@ -90,6 +90,16 @@ def batch_mem(shape: RunShape, resident: bool = False) -> int:
     return slab + block + carried + tree + evidence
 
 
+def run_disk(shape: RunShape) -> int:
+    """Bytes on disk that the folder of a run takes at most: checkpoints, then tables and report.
+
+    A checkpoint is the evidence of all features; the newest, the one before and one that is being
+    written may be there at once. A row of the table of features takes up to 150 bytes, with a name.
+    """
+    checkpoints = 3 * shape.held_bytes
+    return shape.n_features * (checkpoints + 150) + (4 << 20)
+
+
 def coordinator_mem(shape: RunShape) -> int:
     """Bytes that are held for all features.
 

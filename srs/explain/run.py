@@ -7,7 +7,7 @@ asked for `srs.catalogue.requests`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -99,6 +99,11 @@ def run_analyses(
                 f"[{str(features)!r}]."
             )
         features = load_result(features)
+    elif not isinstance(features, Result | Iterable | None):
+        raise InputError(
+            "features must be a list of names or ids, a result or the folder of one, not "
+            f"{features!r}."
+        )
     needs_target = any(analysis.target for analysis, _ in requests)
     matrix = open_matrix(data, target, features, needs_target=needs_target)
     require_enough(matrix.n_samples)

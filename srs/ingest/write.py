@@ -11,7 +11,7 @@ import contextlib
 import os
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +69,8 @@ def write_store(
     """Write a feature store from a source, and open it; see `srs.ingest.ingest`."""
     allowed_mem = parse_bytes(memory)
     table_of_samples = None if table is None else read_table(table, id_column)
+    if not isinstance(path, str | os.PathLike | None):
+        raise SourceError(f"the path of the store must be a path, not {path!r}.")
     destination = None if path is None else Path(path)
     refuse_existing(destination, overwrite)
     _refuse_itself(source, destination)
@@ -77,7 +79,7 @@ def write_store(
     wanted = Wanted(
         orientation=orientation,
         columns=tuple(_source_columns(target, options, table_of_samples)),
-        categorical=frozenset(_plain(c) for c in categorical),
+        categorical=frozenset(_plain(c) for c in _listed(categorical)),
         mem=buffer_mem(allowed_mem),
         folder=_temporary_folder(destination),
         dataset=dataset,
@@ -177,7 +179,15 @@ def _source_columns(target: Any, options: TargetOptions, table: SampleTable | No
     return [name for name in [*column_names(target), *options.columns()] if name not in inside]
 
 
+def _listed(features: Any) -> Iterable[Any]:
+    if isinstance(features, str) or not isinstance(features, Iterable):
+        raise SourceError(f"categorical must be a list of features, not {features!r}.")
+    return features
+
+
 def _plain(feature: Any) -> str | int:
+    if not isinstance(feature, str | int | np.integer):
+        raise SourceError(f"a feature is a name or a whole number, not {feature!r}.")
     return feature if isinstance(feature, str) else int(feature)
 
 

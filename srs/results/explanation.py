@@ -7,10 +7,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
+from srs.display import card
 from srs.errors import InputError
 from srs.report import render_explanation
 from srs.results.analysis import AnalysisResult
@@ -32,6 +33,9 @@ from srs.results.result import (
     write_text,
 )
 from srs.results.upgrade import EXPLANATION_STEPS, upgrade
+
+if TYPE_CHECKING:
+    from srs.plots import ExplanationPlots
 
 FORMAT = "srs-explanation"
 
@@ -58,6 +62,24 @@ class Explanation:
 
     def __repr__(self) -> str:
         return f"<Explanation of {self.data['n_features']} features: {', '.join(self.analyses)}>"
+
+    def _repr_html_(self) -> str:
+        data = self.data
+        facts = {
+            "target": data["target"],
+            "data": f"{data['n_features']:,} features x {data['n_samples']:,} samples",
+        }
+        rows = [
+            (name, one.table.num_rows, "; ".join(one.notes)) for name, one in self.analyses.items()
+        ]
+        return card("Explanation", facts, ("analysis", "rows", "notes"), rows)
+
+    @property
+    def plot(self) -> ExplanationPlots:
+        """Plots with matplotlib: `plot("mda")`, or `plot()` for all. They need the extra `plot`."""
+        from srs.plots import ExplanationPlots
+
+        return ExplanationPlots(self)
 
     def __getitem__(self, name: str) -> AnalysisResult:
         return self.analyses[name]

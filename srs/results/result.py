@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,16 +21,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from srs.display import card
 from srs.errors import InputError
 from srs.report import render_html
+from srs.report.text import headline, promise
 from srs.results.effect_tables import effect_table, write_effects
 from srs.results.feature_table import FeatureTable, SavedTable, whole, write_table
+from srs.results.listing import HEADS, listed, to_frame, to_latex, to_markdown
 from srs.results.pair_table import pair_table, write_pairs
 from srs.results.upgrade import EXPLANATION_STEPS, RESULT_STEPS, upgrade
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from srs.plots import ResultPlots
     from srs.store import FeatureStore
 
 FORMAT = "srs-result"
@@ -62,6 +66,40 @@ class Result:
             f"<Result: {len(self.relevant_ids)} of {data['n_features']} features relevant, "
             f"{self.n_trees} trees, {self.stop_reason}>"
         )
+
+    def _repr_html_(self) -> str:
+        data = self.document["data"]
+        facts = {
+            "target": data["target"],
+            "data": f"{data['n_features']:,} features x {data['n_samples']:,} samples",
+            "promise": promise(self.document),
+            "run": f"{self.n_trees:,} trees; {self.stop_reason}",
+            "cautions": " ".join(caution["sentence"] for caution in self.cautions),
+        }
+        return card(headline(self.document), facts, HEADS, listed(self, None))
+
+    def to_frame(self, which: str = "relevant", library: str = "pandas") -> Any:
+        """The relevant features, the most certain first, or "all" in the order of the source.
+
+        library  "pandas", "polars" or "pyarrow": whose data frame
+        """
+        return to_frame(self, which, library)
+
+    def to_markdown(self, n: int | None = None) -> str:
+        """The relevant features, or the first n, as a table of Markdown."""
+        return to_markdown(listed(self, n))
+
+    def to_latex(self, n: int | None = None) -> str:
+        """The relevant features, or the first n, as a table of LaTeX (package booktabs)."""
+        return to_latex(listed(self, n))
+
+    @property
+    def plot(self) -> ResultPlots:
+        """Plots with matplotlib: `features`, `manhattan`, `evidence`, `pairs`, `profile`,
+        `history`; each returns axes. They need the extra `plot`."""
+        from srs.plots import ResultPlots
+
+        return ResultPlots(self)
 
     @cached_property
     def relevant_ids(self) -> np.ndarray:
@@ -174,6 +212,10 @@ class Result:
         (kind of evidence with the smallest p-value, of relevant features) and direction, if these
         are known."""
         return whole(self.all_features)
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some columns of `table`, without loading the others."""
+        return whole(self.all_features, list(names))
 
     @cached_property
     def features(self) -> pd.DataFrame:
@@ -297,6 +339,8 @@ def read_explanation(folder: Path, result: Result) -> Mapping[str, Any] | None:
 
 def load_result(folder: str | os.PathLike[str]) -> Result:
     """Read the result that `Result.save` wrote."""
+    if not isinstance(folder, str | os.PathLike):
+        raise InputError(f"the folder of a result is needed, not {folder!r}.")
     path = Path(folder) / JSON_NAME
     try:
         document = json.loads(path.read_text(encoding="utf-8"))

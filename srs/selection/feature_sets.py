@@ -9,7 +9,8 @@ members' own p-values (Simes), so both share the error rate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,7 +75,15 @@ def find_sets(given: Any, store: FeatureStore) -> FeatureSets:
     a .gmt file: a line a set, its name, a description, and its features. Features that the store
     does not have are counted, and left out.
     """
+    if not isinstance(given, Mapping | str | os.PathLike):
+        raise SettingsError(
+            "feature_sets must be a file, or a mapping from names of sets to features, not "
+            f"{given!r}."
+        )
     members = given if isinstance(given, Mapping) else read_sets(given)
+    for name, features in members.items():
+        if isinstance(features, str) or not isinstance(features, Iterable):
+            raise SettingsError(f"the feature set {name!r} must be a list, not {features!r}.")
     index = NameIndex(store.feature_names)
     place_of = store.places_of(np.arange(store.n_features))
     names, places, unknown = [], [], 0

@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from srs.display import card
 from srs.engine.context import RunContext, make_context, require_samples, with_resident_codes
 from srs.engine.kernels import ensure_compiled
 from srs.engine.memory import (
     batch_mem,
     coordinator_mem,
     projected_mem,
+    run_disk,
     store_mem,
     threads_that_fit,
     worker_projected_mem,
@@ -24,15 +26,18 @@ from srs.engine.memory import (
 from srs.engine.state import Progress
 from srs.engine.stopping import trees_to_meet_a_clique
 from srs.executors import LocalExecutor, check_executor
+from srs.memory import format_bytes
+from srs.report.text import count, duration
 from srs.selection.feature_sets import choose_sets
 from srs.selection.pair_cost import cost_of_pairs
 from srs.selection.rehearsal import Rehearsal
 from srs.selection.request import Request, read_request
-from srs.store import Chosen, FeatureStore
+from srs.selection.sources import stored
+from srs.store import Chosen
 from srs.theory import expected_iterations
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """What a run will cost.
 
@@ -42,6 +47,7 @@ class Plan:
     least_trees        trees before the run may end because its list is stable
     threads            batches at once, as memory allows
     resident           whether the whole store stays in memory
+    disk_bytes         bytes on disk that the folder of the run takes at most, kept trees aside
     bytes_per_pass     bytes read from the store in a pass (once in all, if resident)
     projected_mem      bytes that the process will hold
     batch_mem          bytes of it that each thread holds
@@ -69,6 +75,7 @@ class Plan:
     threads: int
     resident: bool
     bytes_per_pass: int
+    disk_bytes: int
     projected_mem: int
     batch_mem: int
     coordinator_mem: int
@@ -89,6 +96,28 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
+    def __repr__(self) -> str:
+        return (
+            f"<Plan: {self.n_features} features, from {duration(self.seconds)} on, "
+            f"{format_bytes(self.projected_mem)} of {format_bytes(self.allowed_mem)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        kept = "read once and kept" if self.resident else "read in each pass"
+        facts = {
+            "features": f"{self.n_features:,}",
+            "subspaces": f"{self.subspace_size:,} features, {count(self.n_probes, 'probe')} of "
+            f"each; {count(self.trees_per_pass, 'tree')} per pass",
+            "memory": f"{format_bytes(self.projected_mem)} of {format_bytes(self.allowed_mem)} "
+            f"allowed, {count(self.threads, 'thread')}",
+            "reading": f"{format_bytes(self.bytes_per_pass)} of codes, {kept}",
+            "disk": f"at most {format_bytes(self.disk_bytes)} in the folder of the run",
+            "time": f"{duration(self.seconds_per_pass)} per pass; at least "
+            f"{self.least_trees:,} trees, so from {duration(self.seconds)} on",
+            "pairs": self.pairs_left_out or f"all {self.n_pairs:,} are looked at",
+        }
+        return card("Plan", facts)
+
     def expected_trees(self, scenario: str, n_relevant: int, sequential: bool = True) -> float:
         """Trees until all of `n_relevant` features of a kind were in a tree that shows them.
 
@@ -101,7 +130,8 @@ class Plan:
 
 
 def plan(
-    store: FeatureStore | str | os.PathLike[str],
+    store: Any,
+    y: Any = None,
     *,
     # generated: settings
     fdr: float = 0.1,
@@ -161,11 +191,13 @@ def plan(
     >>> planned.subspace_size, planned.trees_per_pass, planned.projected_mem < planned.allowed_mem
     (134, 3, True)
     """
-    return make_plan(read_request(locals()))
+    with stored(locals()) as given:
+        return make_plan(read_request(given))
 
 
 def check(
-    store: FeatureStore | str | os.PathLike[str],
+    store: Any,
+    y: Any = None,
     *,
     # generated: settings
     fdr: float = 0.1,
@@ -225,7 +257,8 @@ def check(
     Traceback (most recent call last):
     srs.errors.MemoryBudgetError: the evidence of 4 features need ... and 1MB are allowed: ...
     """
-    check_request(read_request(locals()))
+    with stored(locals()) as given:
+        check_request(read_request(given))
 
 
 def check_request(request: Request) -> RunContext:
@@ -264,6 +297,7 @@ def make_plan(request: Request) -> Plan:
         threads=threads,
         resident=resident,
         bytes_per_pass=store_mem(shape) * request.store.manifest.code_bits // 8,
+        disk_bytes=run_disk(shape),
         projected_mem=projected_mem(shape, threads, resident) + context.kept_mem,
         batch_mem=batch_mem(shape, resident),
         coordinator_mem=coordinator_mem(shape),

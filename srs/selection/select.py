@@ -26,14 +26,16 @@ from srs.selection.document import make_result, run_notices, run_projected_mem
 from srs.selection.expected import seconds_after
 from srs.selection.feature_sets import choose_sets
 from srs.selection.request import Request, read_request
+from srs.selection.sources import stored
 from srs.settings import RunArguments
-from srs.store import Chosen, FeatureStore
+from srs.store import Chosen
 
 log = logging.getLogger("srs")
 
 
 def select(
-    store: FeatureStore | str | os.PathLike[str],
+    store: Any,
+    y: Any = None,
     *,
     # generated: settings
     fdr: float = 0.1,
@@ -86,6 +88,12 @@ def select(
     # end generated
 ) -> Result:
     """Find the relevant features of a feature store, given open or by its path.
+
+    store             feature store, or its path; or data in memory, samples as rows: an array, a
+                      sparse matrix, a data frame of pandas or polars, an AnnData object. They are
+                      ingested for this call alone (`srs.ingest` keeps a store)
+    y                 with data, their target: values, a column of a data frame, or a mapping from
+                      names to these, where settings name columns of samples
 
     Settings, written by `make generate`; the letter is that of the paper:
     fdr               False discovery rate of the relevant set: between 0 and 1
@@ -168,8 +176,11 @@ def select(
     >>> store = srs.ingest(X, target=(X[:, 3] + X[:, 7] > 0).astype(int))
     >>> srs.select(store, seed=1).relevant_names
     ['f3', 'f7']
+    >>> srs.select(X, X[:, 3] + X[:, 7] > 0, seed=1).relevant_names
+    ['f3', 'f7']
     """
-    return run_selection(read_request(locals()))
+    with stored(locals()) as given:
+        return run_selection(read_request(given))
 
 
 @dataclass
@@ -217,12 +228,17 @@ def run_selection(request: Request, shared: Shared | None = None) -> Result:
         run = _make_run(context, executor, folder, given, shared)
         if given.resume:
             run.restore()
+        log.debug(
+            "%d features in subspaces of %d", context.shape.n_features, context.shape.subspace_size
+        )
         outcome = run.run()
         projected = run_projected_mem(run.context, executor)
         task = None if sets is None else run.task
         del run  # and the codes that it keeps: their memory is needed for the final decision
         release_memory()
         result = make_result(context, outcome, executor, projected, sets=sets, task=task)
+    for part, seconds in result.document["measured"]["seconds_by_part"].items():
+        log.debug("%s took %.3f s", part, seconds)
     for caution in result.cautions:
         log.warning("%s", caution["sentence"])
     if folder is None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,21 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _check_feature_names, check_is_fitted, validate_data
 
-from srs.errors import InputError
+from srs.errors import InputError, SettingsError
 from srs.executors import available_cores
-from srs.ingest import ingest
 from srs.results.feature_table import whole
 from srs.selection.select import select
-from srs.store import FeatureStore
+from srs.selection.sources import as_store, column_names, is_frame
+from srs.store import FeatureStore, open_store
+
+OF_SKLEARN = (
+    "random_state",
+    "n_jobs",
+    "target_kind",
+    "min_features_to_select",
+    "max_features_to_select",
+)
+WEIGHTS, GROUPS = "sample_weight", "groups"  # columns that are given to fit by themselves
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -36,6 +44,10 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     n_jobs : threads; None means 1 and -1 all cores, as everywhere in scikit-learn.
     target_kind : kind of y, e.g. "count"; None: decided by its values. Ordered categoricals are
         ordered classes, structured arrays of scikit-survival times to event.
+    min_features_to_select : If fewer features are relevant, those with the smallest p-values are
+        selected in addition, whatever their error rate: a pipeline needs at least one column.
+    max_features_to_select : If more features are relevant, those with the smallest p-values are
+        selected; None: no limit. (`max_features` is the number of columns tried at a node.)
 
     Settings, as of `srs.select`, written by `make generate`:
     fdr : False discovery rate of the relevant set: between 0 and 1.
@@ -98,6 +110,10 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     result_ : the `srs.Result` with p-values, q-values and verdicts of all features.
     support_ : mask of the selected features.
+    n_relevant_ : number of features that are relevant at the false discovery rate.
+    pvalues_ : p-value of each feature; NaN for pinned features, which are not tested.
+    scores_ : -log10 of the p-values: larger is more certain.
+    ranking_ : 1 for selected features, then 2, 3, ... by p-value and importance.
     feature_importances_ : mean decrease of impurity over all trees.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
 
@@ -115,6 +131,8 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     target_kind: str | None = None
+    min_features_to_select: int = 0
+    max_features_to_select: int | None = None
     # generated: settings
     fdr: float = 0.1
     memory: str | int | None = None
@@ -155,91 +173,163 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     task_timeout: float | None = None
     # end generated
 
-    def fit(self, X: Any, y: Any = None, sample_columns: Any = None) -> SRSSelector:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_columns: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> SRSSelector:
         """Find the relevant columns of X for y.
 
-        X is an array or data frame (samples as rows; NaN is missing, text columns of a data frame
-        are categories), or a feature store. With a store, y is None (its first target) or the
-        name of one of its targets.
+        X is an array or sparse matrix, a data frame of pandas or polars (samples as rows; NaN is
+        missing, text columns of a data frame are categories), or a feature store or its path. With
+        a store, y is None (its first target) or the name of one of its targets.
+
+        sample_weight says how much each sample counts, groups which samples belong to one subject.
 
         sample_columns is a data frame or mapping of columns about the samples, by the names that
-        `sample_weight`, `covariates`, `confounders` and `subjects` use; with a store they are
-        columns of it. In
-        a pipeline, or for scores, a data frame is split along with X if it is requested by
-        `set_fit_request(sample_columns=True)`.
+        the settings `sample_weight`, `covariates`, `confounders` and `subjects` use; with a store
+        they are columns of it. In a pipeline, or for scores, these arguments are split along with X
+        if they are requested, e.g. by `set_fit_request(sample_weight=True)`.
         """
-        if self.executor is None or isinstance(X, FeatureStore):
-            return self._fit(*self._store_of(X, y, sample_columns, None))
-        with tempfile.TemporaryDirectory(prefix="srs-") as folder:
-            return self._fit(*self._store_of(X, y, sample_columns, Path(folder) / "X.zarr"))
+        self._check_limits()
+        own = {"subjects": groups, "sample_weight": sample_weight}
+        settings = {k: v for k, v in self.get_params(deep=False).items() if k not in OF_SKLEARN}
+        for setting, values in own.items():
+            if values is None:
+                continue
+            argument = GROUPS if setting == "subjects" else WEIGHTS
+            if settings[setting] is not None:
+                raise InputError(
+                    f"{argument} are given to fit, and {setting}={settings[setting]!r} names a "
+                    "column: use one of them."
+                )
+            if argument == WEIGHTS and not np.any(np.asarray(values)):
+                raise InputError("sample_weight is zero for all samples: nothing would count.")
+            if argument == GROUPS or not _all_equal(values):  # equal weights say nothing
+                settings[setting] = argument
+        with self._store_of(X, y, sample_columns, {WEIGHTS: sample_weight, GROUPS: groups}) as (
+            store,
+            target,
+        ):
+            return self._fit(store, target, settings)
 
-    def _fit(self, store: FeatureStore, target: str | None) -> SRSSelector:
+    def _check_limits(self) -> None:
+        low, high = self.min_features_to_select, self.max_features_to_select
+        for name, value, least in (("min", low, 0), ("max", high, 1)):
+            whole_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+            if value is not None and not (whole_number and value >= least):
+                raise SettingsError(
+                    f"{name}_features_to_select must be a whole number at least {least}, not "
+                    f"{value!r}."
+                )
+        if high is not None and low > high:
+            raise SettingsError(
+                f"min_features_to_select is {low}, more than max_features_to_select, {high}."
+            )
+
+    def _fit(
+        self, store: FeatureStore, target: str | None, settings: dict[str, Any]
+    ) -> SRSSelector:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        settings = self.get_params(deep=False)
-        for name in ("random_state", "n_jobs", "target_kind"):
-            del settings[name]
         threads = None
         if self.executor is None or self.n_jobs is not None:
             threads = self._threads()
         self.result_ = select(store, seed=seed, target=target, threads=threads, **settings)
-        self.support_ = np.zeros(store.n_features, dtype=bool)
-        self.support_[self.result_.relevant_ids] = True
-        self.feature_importances_ = np.asarray(
-            whole(self.result_.all_features, ["importance"])["importance"], np.float64
-        )
+        table = whole(self.result_.all_features, ["verdict", "p_value", "importance", "pinned"])
+        relevant = np.asarray(table["verdict"].to_pylist()) == "RELEVANT"
+        self.n_relevant_ = int(relevant.sum())
+        self.feature_importances_ = np.asarray(table["importance"], np.float64)
+        pinned = np.asarray(table["pinned"], bool)
+        self.pvalues_ = np.where(pinned, np.nan, np.asarray(table["p_value"], np.float64))
+        with np.errstate(divide="ignore"):
+            self.scores_ = -np.log10(self.pvalues_)
+        self._choose(relevant, pinned)
         return self
 
+    def _choose(self, relevant: np.ndarray, pinned: np.ndarray) -> None:
+        """Select the relevant features, and rank all: relevant ones first, pinned ones last."""
+        order = np.lexsort((-self.feature_importances_, self.pvalues_, ~relevant, pinned))
+        most = len(order) if self.max_features_to_select is None else self.max_features_to_select
+        least = min(self.min_features_to_select, int((~pinned).sum()))
+        n_selected = min(max(self.n_relevant_, least), most)
+        self.support_ = np.zeros(len(order), dtype=bool)
+        self.support_[order[:n_selected]] = True
+        self.ranking_ = np.ones(len(order), np.int64)
+        self.ranking_[order[n_selected:]] = np.arange(2, len(order) - n_selected + 2)
+
+    @contextmanager
     def _store_of(
-        self, X: Any, y: Any, sample_columns: Any, path: Path | None
-    ) -> tuple[FeatureStore, str | None]:
-        if isinstance(X, FeatureStore):
-            if sample_columns is not None:
+        self, X: Any, y: Any, sample_columns: Any, own: dict[str, Any]
+    ) -> Iterator[tuple[FeatureStore, str | None]]:
+        """The store of what fit was given, and the name of its target."""
+        if isinstance(X, FeatureStore | str | os.PathLike):
+            store = X if isinstance(X, FeatureStore) else open_store(X)
+            if sample_columns is not None or any(values is not None for values in own.values()):
                 raise InputError(
                     "with a feature store, sample columns must be columns of the store."
                 )
             if y is not None and not isinstance(y, str):
                 raise InputError("with a feature store, y must be the name of a target, or None.")
-            self.n_features_in_ = X.n_features
-            if X.has_names:
-                self.feature_names_in_ = np.array(X.feature_names, dtype=object)
-            return X, y
+            self.n_features_in_ = store.n_features
+            if store.has_names:
+                self.feature_names_in_ = np.array(store.feature_names, dtype=object)
+            yield store, y
+            return
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        if hasattr(X, "columns") and hasattr(X, "iloc"):
+        id_column = None
+        if is_frame(X):
             # Data frames keep their categories; scikit-learn would turn them into objects.
             _check_feature_names(self, X, reset=True)
             self.n_features_in_ = X.shape[1]
-            targets = self._targets(y, sample_columns)
-            # All columns are features.
-            return ingest(X, path, target=targets, id_column="", target_kind=self._kinds()), None
-        checks = {"dtype": "numeric", "ensure_all_finite": "allow-nan", "ensure_min_samples": 2}
-        if _has_own_kind(y):
-            X = validate_data(self, X, **checks)
+            id_column = ""  # all columns are features
         else:
-            X, y = validate_data(self, X, y, **checks)
-        targets = self._targets(y, sample_columns)
-        return ingest(X, path, target=targets, target_kind=self._kinds()), None
+            checks: dict[str, Any] = {
+                "dtype": "numeric",
+                "accept_sparse": ("csr", "csc"),
+                "ensure_all_finite": "allow-nan",
+                "ensure_min_samples": 2,
+            }
+            if _has_own_kind(y):
+                X = validate_data(self, X, **checks)
+            else:
+                X, y = validate_data(self, X, y, **checks)
+        targets = self._targets(y, sample_columns, own, len(y))
+        kinds = {} if self.target_kind is None else {"target": self.target_kind}
+        with as_store(
+            X, targets, self.memory, self.executor, id_column, target_kind=kinds
+        ) as store:
+            yield store, None
 
-    def _kinds(self) -> dict[str, str]:
-        return {} if self.target_kind is None else {"target": self.target_kind}
-
-    def _targets(self, y: Any, sample_columns: Any) -> dict[str, Any]:
+    def _targets(
+        self, y: Any, sample_columns: Any, own: dict[str, Any], n_samples: int
+    ) -> dict[str, Any]:
         """The target and the columns of samples that are used, as columns of a store."""
-        names = [
+        columns: dict[str, Any] = {"target": y if _has_own_kind(y) else np.asarray(y)}
+        for argument, values in own.items():
+            if values is not None:
+                columns[argument] = _vector(argument, values, n_samples)
+        known: Any = sample_columns if isinstance(sample_columns, Mapping) else ()
+        if is_frame(sample_columns):
+            known = column_names(sample_columns)
+        asked: list[str | None] = [
             *(self.covariates or ()),
             *(self.confounders or ()),
             self.subjects,
             self.sample_weight,
         ]
-        columns: dict[str, Any] = {"target": y if _has_own_kind(y) else np.asarray(y)}
-        for name in dict.fromkeys(names):
+        for name in dict.fromkeys(asked):
             if name is None:
                 continue
-            if sample_columns is None or name not in sample_columns:
+            if name not in known:
                 raise InputError(
-                    f"there is no column {name!r}: give it in fit(..., sample_columns=...)."
+                    f"there is no column {name!r}: give it in fit(..., sample_columns=...), a data "
+                    "frame or a mapping."
                 )
             columns[name] = np.asarray(sample_columns[name])
         return columns
@@ -247,6 +337,8 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _threads(self) -> int:
         if self.n_jobs is None:
             return 1
+        if not isinstance(self.n_jobs, (int, np.integer)) or self.n_jobs == 0:
+            raise SettingsError(f"n_jobs must be a whole number other than 0, not {self.n_jobs!r}.")
         cores = available_cores()
         return max(1, cores + 1 + self.n_jobs) if self.n_jobs < 0 else self.n_jobs
 
@@ -257,6 +349,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
 
@@ -265,3 +358,19 @@ def _has_own_kind(y: Any) -> bool:
     """Whether a target says of itself what it is: a structured array, or an ordered categorical."""
     dtype = getattr(y, "dtype", None)
     return bool(getattr(dtype, "names", None) or getattr(dtype, "ordered", False))
+
+
+def _vector(name: str, values: Any, n_samples: int) -> np.ndarray:
+    """One value a sample; InputError if it is anything else."""
+    vector = np.asarray(values)
+    if vector.shape != (n_samples,):
+        raise InputError(
+            f"{name} has shape {vector.shape}; it must be one value for each of the {n_samples} "
+            "samples."
+        )
+    return vector
+
+
+def _all_equal(values: Any) -> bool:
+    flat = np.asarray(values).ravel()
+    return len(flat) > 0 and bool((flat == flat[0]).all())

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import google_crc32c
 import numpy as np
 
+from srs.display import card
 from srs.errors import InputError, StoreError, near
 from srs.store import layout, packing
 from srs.store.description import StoreDescription, describe_store
@@ -71,6 +72,17 @@ class FeatureStore:
     def __repr__(self) -> str:
         where = self.location or "memory"
         return f"<FeatureStore {where}: {self.n_features} features x {self.n_samples} samples>"
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "where": self.location or "memory",
+            "size": f"{self.n_features:,} features x {self.n_samples:,} samples",
+            "targets": ", ".join(self.target_names),
+            "part": "" if self.selection is None else "a view of a larger store",
+            "fingerprint": self.fingerprint,
+            "notices": " ".join(self.manifest.notices),
+        }
+        return card("Feature store", facts)
 
     def shared_location(self) -> str:
         """Where workers, which run in other folders, find the store."""

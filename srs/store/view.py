@@ -218,6 +218,8 @@ def choose_samples(store: FeatureStore, samples: Any) -> np.ndarray:
             if not here:
                 raise InputError(f"there is no sample {sample!r} in {store!r}.")
             found += here
+        elif not isinstance(sample, (int, np.integer)):
+            raise InputError(f"a sample is an id or a whole number, not {sample!r}.")
         elif not 0 <= int(sample) < store.n_samples:
             raise InputError(f"there is no sample {sample}: they are 0..{store.n_samples - 1}.")
         else:

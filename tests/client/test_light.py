@@ -23,7 +23,7 @@ LIMITS = ("--memory", SHORT["memory"], "--set", f"max_trees={SHORT['max_trees']}
 DEFERRED = {
     "srs/__init__.py": {"srs.explain", "srs.results.export"},
     "srs/cli/app.py": {"srs.cli.local"},
-    "srs/cli/progress.py": {"srs.engine.kernels"},
+    "srs/cli/progress.py": {"srs.engine.kernels", "srs.selection.progress"},
     "srs/evidence/pairs/kind.py": {"srs.evidence.pairs.steps"},
     "srs/evidence/univariate/kind.py": {"srs.evidence.univariate.steps"},
     "srs/ingest/__init__.py": {"srs.ingest.write"},

@@ -128,3 +128,24 @@ def test_on_the_command_line(store):
     assert document["n_features"] == 8_000
     assert document["expected_trees"]["clique"]["not carried"] > 1_000
     assert np.isfinite(document["seconds"])
+
+
+def test_the_folder_of_a_run_takes_no_more_disk_than_planned(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3_000)).astype(np.float32)
+    store = srs.ingest(
+        X, target=X[:, 0] > 0, names=[f"a rather long name {i}" for i in range(3000)]
+    )
+    folder, most = tmp_path / "run", 0
+
+    def look(_: srs.Progress) -> None:
+        nonlocal most
+        here = (path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        most = max(most, sum(here))
+
+    result = srs.select(store, folder=folder, max_trees=60, pairs="off", on_progress=look)
+    result.save(folder)
+    look(None)
+    planned = srs.plan(store, max_trees=60, pairs="off", threads=1).disk_bytes
+    assert most <= planned
+    assert planned < 20 * most

@@ -120,6 +120,8 @@ def describe(made: Plan, n_relevant: int, trees: dict[str, dict[str, float | Non
         f"allowed: {format_bytes(made.batch_mem)} for each of {made.threads} thread(s), "
         f"{format_bytes(made.coordinator_mem)} for the evidence "
         f"({made.coordinator_mem / made.n_features:.0f} bytes per feature)",
+        f"disk        at most {format_bytes(made.disk_bytes)} in the folder of the run, for "
+        "checkpoints and results (kept trees aside)",
         f"workers     {format_bytes(made.worker_mem)} in each worker process of one thread "
         "(--workers); the evidence stays in the coordinator",
         f"time        {seconds_text(made.seconds_per_pass)} per pass; at least "

@@ -20,7 +20,7 @@ def results(
         typer.Option(
             "--to",
             help='"tsv", "csv" or "parquet"; "gwas-ssf" or "regenie": summary statistics of '
-            "variants.",
+            'variants; "ro-crate": all files of the run with what made them.',
         ),
     ] = "tsv",
     table: Annotated[
@@ -43,6 +43,7 @@ def results(
       srs results run1 --to tsv
       srs results run1 --to csv --table effects
       srs results run1 --to gwas-ssf --out hits.tsv
+      srs results run1 --to ro-crate --out run1.crate.zip
     """
     with reported(as_json), notices_shown(as_json):
         from srs.results.export import export as write

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+import srs
 from srs.cli import options, progress, setting_options
-from srs.cli.failures import StopRequest, finish_request, notices_shown, reported
+from srs.cli.failures import Loudness, StopRequest, finish_request, notices_shown, reported
 from srs.cli.metrics_file import write_figures
 from srs.errors import SettingsError
 from srs.ingest.tables.names import read_names
+from srs.results.record import write_record
 
 if TYPE_CHECKING:
     from srs.engine.state import Progress
@@ -25,11 +28,11 @@ ROUNDS_A_LINE = {"paper": 100}  # a round of paper mode is one tree
 
 HELP = """Find the relevant features of a feature store.
 
-Writes result.json, report.html and tables (features, effects, profiles, pairs) into OUT. The run
-ends when its list of features is stable, or at a limit. Ctrl-C and SIGTERM leave a checkpoint: the
-same command with --resume continues. SIGUSR1 ends the run with the features found so far. Without a
-terminal it logs one line per round. With --targets, OUT has a folder for each target and an
-overview.
+Writes result.json, report.html, tables (features, effects, profiles, pairs) and run.toml (all
+options) into OUT. The run ends when its list of features is stable, or at a limit. Ctrl-C and
+SIGTERM leave a checkpoint: the same command with --resume continues. SIGUSR1 ends the run with the
+features found so far. Without a terminal it logs one line per round. With --targets, OUT has a
+folder for each target and an overview.
 
 \b
 Examples:
@@ -41,7 +44,8 @@ Examples:
   srs select wide.zarr --out women --samples women.txt --features chr6.txt
   srs select wide.zarr --out run1 --memory 1GB --workers 4
   srs select wide.zarr --out run1 --memory 1GB --scheduler tcp://10.0.0.1:8786
-  srs select wide.zarr --out run1 --memory 1GB --cluster slurm --config slurm.toml
+  srs select wide.zarr --out run1 --memory 1GB --cluster slurm --cluster-config slurm.toml
+  srs select wide.zarr --out again --config run1/run.toml
   srs select wide.zarr --mode paper --max-trees 10000 --holdout 0.2 --json
   srs select wide.zarr --carry-fraction 0.3 --max-depth 6 --criterion gini
 """
@@ -91,7 +95,8 @@ def select(
     workers: options.Workers = None,
     scheduler: options.Scheduler = None,
     cluster: options.Cluster = None,
-    config: options.ClusterConfig = None,
+    cluster_config: options.ClusterConfig = None,
+    config: options.Config = None,
     tls: options.Tls = None,
     task_timeout: options.TaskTimeout = None,
     samples: options.Samples = None,
@@ -121,6 +126,7 @@ NOT_ARGUMENTS = (
     "workers",
     "scheduler",
     "cluster",
+    "cluster_config",
     "config",
     "out",
     "overwrite",
@@ -129,13 +135,18 @@ NOT_ARGUMENTS = (
 )
 
 
+# Options that say how a run is shown or continued, and not what it is.
+OF_ONE_TIME = ("config", "out", "resume", "overwrite", "figures", "as_json")
+
+
 def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `srs.select` that options make."""
     arguments = {name: value for name, value in given.items() if name not in NOT_ARGUMENTS}
     for name in ("samples", "features"):
         if given[name] is not None:
             arguments[name] = read_names(given[name])
-    where = (given["workers"], given["scheduler"], given["cluster"], given["config"])
+    given["cluster_config"] = given["cluster_config"] or (given["cluster"] and given["config"])
+    where = (given["workers"], given["scheduler"], given["cluster"], given["cluster_config"])
     arguments["executor"] = choose_executor(*where)
     return arguments
 
@@ -147,6 +158,7 @@ def _select(given: dict[str, Any]) -> None:
     arguments["folder"] = folder
     try:
         _run(given["store"], arguments, given["as_json"], given["figures"])
+        write_record(folder, _options(given), _command(), srs.__version__)
     finally:
         with contextlib.suppress(OSError):  # only an empty folder goes: nothing came of it
             folder.rmdir()
@@ -163,7 +175,7 @@ def _run(store: str, arguments: dict[str, Any], as_json: bool, figures: Path | N
     every = ROUNDS_A_LINE.get(arguments["mode"], 1)
     with (
         notices_shown(as_json),
-        StopRequest(quiet=as_json) as stop,
+        StopRequest(quiet=as_json or Loudness.quiet) as stop,
         finish_request(quiet=as_json) as finish,
         progress.shown("select", as_json) as show,
     ):
@@ -173,7 +185,7 @@ def _run(store: str, arguments: dict[str, Any], as_json: bool, figures: Path | N
                 show(*progress.describe_run(now))
             elif now.stage is not None:
                 show(*progress.describe_run(now))  # a line now and then
-            elif now.round_ended and now.n_rounds % every == 0:
+            elif now.round_ended and now.n_rounds % every == 0 and not Loudness.quiet:
                 print(progress.round_line(now, as_json), file=sys.stderr, flush=True)
             if now.round_ended and figures is not None:
                 write_figures(figures, now)
@@ -187,6 +199,17 @@ def _run(store: str, arguments: dict[str, Any], as_json: bool, figures: Path | N
         typer.echo(render_terminal(result.document, str(folder)), nl=False)
 
 
+def _options(given: dict[str, Any]) -> dict[str, Any]:
+    """The options of the run as a file has them; those of one time alone are left out."""
+    kept = {k: v for k, v in given.items() if k not in OF_ONE_TIME}
+    store = Path(given["store"])
+    return {**kept, "store": str(store.resolve()) if store.exists() else given["store"]}
+
+
+def _command() -> str:
+    return shlex.join(["srs", *sys.argv[1:]])
+
+
 def choose_executor(
     workers: int | None, scheduler: str | None, cluster: str | None, config: Path | None
 ) -> Any:
@@ -194,7 +217,7 @@ def choose_executor(
     if sum(given is not None for given in (workers, scheduler, cluster)) > 1:
         raise SettingsError("--workers, --scheduler and --cluster exclude one another: choose one.")
     if (cluster is None) != (config is None):
-        raise SettingsError("--cluster and --config belong together: give both.")
+        raise SettingsError("--cluster and --cluster-config belong together: give both.")
     if cluster is not None and config is not None:
         from srs.executors.batch_systems import JobCluster
 

@@ -26,6 +26,7 @@ from srs.ingest.formats.domains.vcf_zarr import VCF_ZARR_FORMAT
 from srs.ingest.formats.registry import INDEX, index_text
 from srs.ingest.formats.tables.arff import ARFF_FORMAT
 from srs.ingest.formats.tables.frames import FRAME_FORMAT
+from srs.ingest.formats.tables.held import ARROW_TABLE_FORMAT
 from srs.ingest.formats.tables.libsvm import LIBSVM_FORMAT
 from srs.ingest.formats.tables.parquet import ARROW_FORMAT, PARQUET_FORMAT
 from srs.ingest.formats.tables.text import TEXT_FORMAT
@@ -50,6 +51,7 @@ FORMATS = (
     HDF5_FORMAT,
     MATLAB_FORMAT,
     FRAME_FORMAT,
+    ARROW_TABLE_FORMAT,
     TEXT_FORMAT,
     PARQUET_FORMAT,
     ARROW_FORMAT,

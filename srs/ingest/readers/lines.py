@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,9 +41,14 @@ class TextLayout:
 
 
 def open_text_file(path: Path) -> IO[str]:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="", buffering=1 << 20)
+    is_packed = path.suffix.lower() == ".gz"
+    with gzip.open(path) if is_packed else path.open("rb") as file:
+        start = file.read(2)
+    # Spreadsheets write UTF-16 with a mark; all else is UTF-8.
+    encoding = "utf-16" if start in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig"
+    if is_packed:
+        return gzip.open(path, "rt", encoding=encoding, newline="")
+    return path.open(encoding=encoding, newline="", buffering=1 << 20)
 
 
 def read_lines(path: Path, skip: int = 0) -> Iterator[tuple[int, str]]:
@@ -69,7 +75,8 @@ def read_lines(path: Path, skip: int = 0) -> Iterator[tuple[int, str]]:
                     yield start, line
     except UnicodeDecodeError:
         raise SourceError(
-            f"{path} cannot be read{_after(number)}: it is not in UTF-8; save it as UTF-8."
+            f"{path} cannot be read{_after(number)}: it is not in UTF-8, perhaps in "
+            f"Latin-1; save it as UTF-8, e.g. iconv -f latin1 -t utf-8 {path.name} > new.csv"
         ) from None
     except (EOFError, OSError) as error:
         raise SourceError(f"{path} cannot be read{_after(number)}: {error}.") from None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from srs.errors import SourceError, near
+from srs.errors import SourceError, listed, near
 from srs.ingest.block import Wanted
 from srs.ingest.encode.recategorise import say_what_to_do
 from srs.ingest.readers.fields import MISSING_TEXTS, is_number
@@ -96,7 +96,8 @@ def assign_roles(path: Path, layout: TextLayout, wanted: Wanted, id_column: int 
         if times != 1:
             many = f"no column of {path} has" if times == 0 else f"{times} columns of {path} have"
             raise SourceError(
-                f"the target {name!r}: {many} this name, and no file has it{near(name, header)}"
+                f"the target {name!r}: {many} this name, and no file has it"
+                f"{near(name, header)}{listed(header)}"
             )
         targets[name] = header.index(name)
     skipped = {id_column, find_index(layout), *targets.values()}

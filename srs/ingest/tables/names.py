@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from srs.errors import InputError
@@ -30,4 +30,6 @@ def given_names(given: Sequence[str] | str | os.PathLike[str] | None) -> list[st
     """
     if isinstance(given, (str, os.PathLike)):
         return read_names(Path(given))
+    if given is not None and not isinstance(given, Iterable):
+        raise InputError(f"names must be a list or a file with one per line, not {given!r}.")
     return None if given is None else [str(name) for name in given]

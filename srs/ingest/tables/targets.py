@@ -121,6 +121,17 @@ def _column(name: str, source: Source, table: SampleTable | None) -> Any:
     return column.reindex(rows).reset_index(drop=True).infer_objects().rename(name)
 
 
+def _hint_at_orientation(name: str, values: Any, source: Source, n_samples: int) -> None:
+    """Values that fit the other side of the matrix are refused with the option that turns it."""
+    n = len(values) if hasattr(values, "__len__") else 0
+    if n != n_samples and n - source.n_features in (0, 1):  # perhaps with a header
+        raise SourceError(
+            f"the target {name!r} has {n} values and the source has {n_samples} samples and "
+            f"{source.n_features} features: if its rows are features, ingest with --orientation "
+            "features."
+        )
+
+
 def join_targets(
     source: Source,
     target: Any,
@@ -149,9 +160,11 @@ def join_targets(
             kind = kind.get(one.name)
         elif at and kind is not None and target_kinds()[kind].by_model:
             kind = None  # said of the target, not of the columns after it
+        values = _kept(one.values, keep, source.n_samples)
+        _hint_at_orientation(one.name, values, source, joined.n_samples)
         parsed = parse_target(
             one.name,
-            _kept(one.values, keep, source.n_samples),
+            values,
             joined.n_samples,
             kind,
             learned=at == 0,

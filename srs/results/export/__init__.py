@@ -37,8 +37,9 @@ def export(
            srs_relevant, srs_p_value, srs_q_value and srs_importance; with `path`, to a copy of it
     table  write results instead: "features" (all of them), "effects" and "profiles" of relevant
            features, "pairs", or "clusters" and "voxels" of images, as "tsv", "csv" or "parquet";
-           "features" also as "gwas-ssf" or "regenie", summary statistics of variants; needs no
-           store
+           "features" also as "gwas-ssf" or "regenie", summary statistics of variants, or as
+           "ro-crate": all files of the run with what made them (.zip, a folder, or None: in the
+           folder of the run); needs no store
     """
     if table is not None:
         from srs.results.export.results import write_results

@@ -22,7 +22,8 @@ from srs.results.result import Result, load_result
 
 TABLES = ("features", "effects", "profiles", "pairs", "clusters", "voxels")
 SEPARATORS = {"tsv": "\t", "csv": ","}
-FORMATS = (*SEPARATORS, "parquet", *WRITERS)
+CRATE = "ro-crate"
+FORMATS = (*SEPARATORS, "parquet", *WRITERS, CRATE)
 
 
 def write_results(
@@ -32,6 +33,10 @@ def write_results(
     table: str = "features",
 ) -> Path:
     """See `srs.export`."""
+    if to == CRATE:
+        from srs.results.export.crate import write_crate
+
+        return write_crate(run, path)  # type: ignore[arg-type]
     if table not in TABLES:
         raise InputError(f"there is no table {table!r}; there are {', '.join(TABLES)}.")
     if to not in FORMATS:

@@ -17,6 +17,7 @@ import nibabel
 import numpy as np
 import pandas as pd
 import pgenlib
+import polars
 import pyarrow as pa
 import scipy.io
 import zarr
@@ -178,6 +179,10 @@ EXAMPLES: dict[str, dict[str, Make]] = {
     "dask": {"array": lambda _: (dask.array.from_array(VALUES, chunks=(5, 4)), VALUES)},
     "sparse": {"csr": lambda _: (sparse.csr_matrix(COUNTS), COUNTS)},
     "frame": {"frame": lambda _: (FRAME, VALUES)},
+    "arrow-table": {
+        "arrow": lambda _: (pa.Table.from_pandas(FRAME), VALUES),
+        "polars": lambda _: (polars.DataFrame(VALUES, [f"gene {i}" for i in range(6)]), VALUES),
+    },
     "anndata-object": {"object": lambda _: (cells(), VALUES)},
     "npy": {"file": plain(lambda p: np.save(p, VALUES), "x.npy")},
     "npz": {"csc": plain(lambda p: sparse.save_npz(p, sparse.csc_matrix(COUNTS)), "x.npz", COUNTS)},

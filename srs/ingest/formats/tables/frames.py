@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from srs.errors import SourceError
+from srs.errors import SourceError, listed, near
 from srs.ingest.block import SMALL_DTYPES, ColumnBlock, Source, Wanted, small_block
 from srs.ingest.formats.arrays.in_memory import check_shape
 from srs.ingest.formats.format import OBJECT, Format
@@ -176,7 +176,10 @@ def _target(frame: pd.DataFrame, labels: list[str], name: str) -> pd.Series[Any]
     places = [i for i, label in enumerate(labels) if label == name]
     if len(places) != 1:
         many = "no column has" if not places else f"{len(places)} columns have"
-        raise SourceError(f"the target {name!r}: {many} this name, and no file has it.")
+        raise SourceError(
+            f"the target {name!r}: {many} this name, and no file has it{near(name, labels)}"
+            f"{listed(labels)}"
+        )
     return frame.iloc[:, places[0]]
 
 

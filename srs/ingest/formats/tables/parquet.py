@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from srs.errors import SourceError, near
+from srs.errors import SourceError, listed, near
 from srs.ingest.block import ColumnBlock, Source, Wanted, read_from_blocks
 from srs.ingest.formats.arrays.in_memory import check_shape, folder_mark
 from srs.ingest.formats.folders import FolderSigns
@@ -147,7 +147,7 @@ class ParquetTable(TableSource):
         if name not in self._file.schema.names:
             raise SourceError(
                 f"the target {name!r}: no column of {self._path} has this name, and no file has it"
-                f"{near(name, self._file.schema.names)}"
+                f"{near(name, self._file.schema.names)}{listed(self._file.schema.names)}"
             )
         return self._series(name)
 
