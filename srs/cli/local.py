@@ -14,13 +14,13 @@ from srs.cli.commands.checks.doctor import doctor
 from srs.cli.commands.checks.evaluate import evaluate
 from srs.cli.commands.checks.verify import verify
 from srs.cli.commands.explain import ExplainCommand, explain
-from srs.cli.commands.export import export
 from srs.cli.commands.info import info
 from srs.cli.commands.ingest import HELP as INGEST_HELP
 from srs.cli.commands.ingest import ingest
 from srs.cli.commands.keys import app as keys
-from srs.cli.commands.predict import predict
-from srs.cli.commands.results import results
+from srs.cli.commands.outputs.export import export
+from srs.cli.commands.outputs.predict import predict
+from srs.cli.commands.outputs.results import results
 from srs.cli.commands.serve import ServeCommand, serve
 from srs.cli.commands.targets import app as targets
 from srs.cli.panels import CommandWithPanels

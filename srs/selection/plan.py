@@ -29,8 +29,8 @@ from srs.executors import LocalExecutor, check_executor
 from srs.memory import format_bytes
 from srs.report.text import count, duration
 from srs.selection.feature_sets import choose_sets
-from srs.selection.pair_cost import cost_of_pairs
-from srs.selection.rehearsal import Rehearsal
+from srs.selection.planning.pair_cost import cost_of_pairs
+from srs.selection.planning.rehearsal import Rehearsal
 from srs.selection.request import Request, read_request
 from srs.selection.sources import stored
 from srs.store import Chosen

@@ -23,8 +23,8 @@ from srs.executors import Executor, open_executor
 from srs.memory import release_memory
 from srs.results.result import Result
 from srs.selection.document import make_result, run_notices, run_projected_mem
-from srs.selection.expected import seconds_after
 from srs.selection.feature_sets import choose_sets
+from srs.selection.planning.expected import seconds_after
 from srs.selection.request import Request, read_request
 from srs.selection.sources import stored
 from srs.settings import RunArguments

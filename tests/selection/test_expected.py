@@ -5,7 +5,7 @@ import pytest
 
 import srs
 from srs.engine.context import make_context
-from srs.selection.expected import result_seconds, seconds_after
+from srs.selection.planning.expected import result_seconds, seconds_after
 from srs.settings import Settings
 from tests.planted import make_store
 
@@ -45,7 +45,7 @@ def test_a_run_tells_it(monkeypatch):
     X = rng.normal(size=(200, 50))
     store, told = make_store(X, (X[:, 3] > 0).astype(int)), {}
     for seconds in (0.0, 1e4):
-        monkeypatch.setattr("srs.selection.expected.A_RESULT", seconds)
+        monkeypatch.setattr("srs.selection.planning.expected.A_RESULT", seconds)
         seen = told.setdefault(seconds, [])
         srs.select(store, on_progress=lambda now, seen=seen: seen.append(now.remaining_seconds))
     assert max(told[0.0]) < 1e4 <= min(told[1e4])

@@ -34,7 +34,7 @@ def test_a_plan_is_what_the_run_does(store):
 
 def test_time_is_that_of_the_trees_until_the_run_may_end(monkeypatch):
     """Pairs that are not looked at are waited for: some 1,700 trees, which a plan foresees."""
-    monkeypatch.setattr("srs.selection.rehearsal.CALIBRATION_SECONDS", 0.1)
+    monkeypatch.setattr("srs.selection.planning.rehearsal.CALIBRATION_SECONDS", 0.1)
     X, y = make_planted(n=60, p=30)
     planned = srs.plan(srs.ingest(X, target=y), pairs="off")
     assert planned.least_trees > 1_000

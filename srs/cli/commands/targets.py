@@ -11,11 +11,16 @@ import typer
 from srs.cli import options
 from srs.cli.failures import reported
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="List the targets of a feature store, add columns of a table, or remove some.",
-)
+HELP = """List the targets of a feature store, add columns of a table, or remove some.
+
+\b
+Examples:
+  srs targets list wide.zarr
+  srs targets add wide.zarr phenotypes.tsv
+  srs targets remove wide.zarr ldl
+"""
+
+app = typer.Typer(help=HELP, rich_markup_mode=None, no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 TargetStore = Annotated[Path, typer.Argument(metavar="STORE", help="Folder of a feature store.")]
 

@@ -1,0 +1,1 @@
+"""Commands that write what a run has found: tables, values, predictions."""
