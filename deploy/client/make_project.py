@@ -70,9 +70,13 @@ FILES = (
     "srs/selection/set_files.py",
     "srs/targets/__init__.py",
     "srs/targets/classes.py",
+    "srs/targets/concordance.py",
+    "srs/targets/counts.py",
     "srs/targets/kinds.py",
     "srs/targets/numbers.py",
+    "srs/targets/ordinal.py",
     "srs/targets/registry.py",
+    "srs/targets/survival.py",
     "srs/targets/target.py",
     "srs/targets/values.py",
 )

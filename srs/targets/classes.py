@@ -8,14 +8,13 @@ import numpy as np
 
 from srs.errors import SourceError
 from srs.targets.kinds import CRITERIA_OF_CLASSES, TargetKind
-from srs.targets.models.logistic import fit_logistic
-from srs.targets.models.multinomial import fit_multinomial
-from srs.targets.models.null import NullDesign, NullModel
 from srs.targets.target import Target
 from srs.targets.values import is_number, is_ordered, number_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from srs.targets.models.null import NullDesign, NullModel
 
 MAX_NUMBER_CLASSES = 30
 
@@ -72,6 +71,9 @@ def predict(target: Target, sample: int, mean: np.ndarray) -> dict[str, Any]:
 
 
 def null_model(target: Target, design: NullDesign) -> NullModel:
+    from srs.targets.models.logistic import fit_logistic  # with scipy: clients have none
+    from srs.targets.models.multinomial import fit_multinomial
+
     if target.n_classes == 2:
         return fit_logistic(target.values, design)
     return fit_multinomial(target.values, design, target.n_classes)

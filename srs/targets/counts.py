@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from srs.errors import SourceError
 from srs.targets.concordance import concordance
 from srs.targets.kinds import CRITERIA_OF_NUMBERS, TargetKind
-from srs.targets.models.counts import fit_counts
-from srs.targets.models.null import NullDesign, NullModel
 from srs.targets.target import Target
 from srs.targets.values import as_numbers, number_text
+
+if TYPE_CHECKING:
+    from srs.targets.models.null import NullDesign, NullModel
 
 EXPOSURE = "exposure"
 
@@ -76,7 +77,16 @@ def describe(target: Target) -> dict[str, Any]:
 
 
 def null_model(target: Target, design: NullDesign) -> NullModel:
+    from srs.targets.models.counts import fit_counts
+
     return fit_counts(counts_of(target), design, log_exposure(target.values))
+
+
+def learned(target: Target) -> np.ndarray:
+    """Residuals without covariates."""
+    from srs.targets.models.null import NullDesign
+
+    return null_model(target, NullDesign.plain(len(target.values))).residuals
 
 
 def predict(target: Target, sample: int, mean: np.ndarray) -> dict[str, Any]:
@@ -102,7 +112,7 @@ COUNT = TargetKind(
     fits=lambda _: False,
     parse=parse,
     check=check,
-    learned=lambda target: null_model(target, NullDesign.plain(len(target.values))).residuals,
+    learned=learned,
     describe=describe,
     predict=predict,
     measures=measures,

@@ -8,12 +8,13 @@ import numpy as np
 
 from srs.errors import SourceError
 from srs.targets.kinds import CRITERIA_OF_NUMBERS, TargetKind
-from srs.targets.models.linear import fit_linear
 from srs.targets.target import Target
 from srs.targets.values import as_numbers, is_number, number_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from srs.targets.models.null import NullDesign, NullModel
 
 
 def parse(name: str, series: pd.Series[Any]) -> Target:
@@ -45,6 +46,12 @@ def predict(target: Target, sample: int, mean: np.ndarray) -> dict[str, Any]:
     return {"truth": float(target.values[sample]), "prediction": float(mean[0])}
 
 
+def null_model(target: Target, design: NullDesign) -> NullModel:
+    from srs.targets.models.linear import fit_linear
+
+    return fit_linear(target.values, design)
+
+
 NUMBERS = TargetKind(
     name="numbers",
     title="A number",
@@ -57,5 +64,5 @@ NUMBERS = TargetKind(
     describe=describe,
     predict=predict,
     stored="regression",
-    null_model=lambda target, design: fit_linear(target.values, design),
+    null_model=null_model,
 )

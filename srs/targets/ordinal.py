@@ -10,13 +10,13 @@ import numpy as np
 from srs.errors import SourceError
 from srs.targets.concordance import concordance
 from srs.targets.kinds import CRITERIA_OF_NUMBERS, TargetKind
-from srs.targets.models.null import NullDesign, NullModel
-from srs.targets.models.ordered import fit_ordered
 from srs.targets.target import Target
 from srs.targets.values import is_number, is_ordered, number_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from srs.targets.models.null import NullDesign, NullModel
 
 MOST_LEVELS = 30
 
@@ -84,10 +84,19 @@ def describe(target: Target) -> dict[str, Any]:
 
 def null_model(target: Target, design: NullDesign) -> NullModel:
     """Levels that no training sample has are joined with the next below."""
+    from srs.targets.models.ordered import fit_ordered
+
     codes = target.values.astype(np.int64)
     seen = np.unique(codes[design.train])
     joined = np.maximum(np.searchsorted(seen, codes, side="right") - 1, 0)
     return fit_ordered(joined, design, len(seen))
+
+
+def learned(target: Target) -> np.ndarray:
+    """Residuals without covariates."""
+    from srs.targets.models.null import NullDesign
+
+    return null_model(target, NullDesign.plain(len(target.values))).residuals
 
 
 def predict(target: Target, sample: int, mean: np.ndarray) -> dict[str, Any]:
@@ -109,7 +118,7 @@ ORDINAL = TargetKind(
     fits=is_ordered,
     parse=parse,
     check=check,
-    learned=lambda target: null_model(target, NullDesign.plain(len(target.values))).residuals,
+    learned=learned,
     describe=describe,
     predict=predict,
     measures=measures,

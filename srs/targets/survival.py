@@ -10,13 +10,13 @@ import numpy as np
 from srs.errors import SourceError
 from srs.targets.concordance import concordance
 from srs.targets.kinds import CRITERIA_OF_NUMBERS, TargetKind
-from srs.targets.models.cox import fit_cox
-from srs.targets.models.null import NullDesign, NullModel
 from srs.targets.target import Target
 from srs.targets.values import as_numbers, is_number, number_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from srs.targets.models.null import NullDesign, NullModel
 
 EVENT = "event"
 WORDS = {
@@ -91,7 +91,16 @@ def describe(target: Target) -> dict[str, Any]:
 
 
 def null_model(target: Target, design: NullDesign) -> NullModel:
+    from srs.targets.models.cox import fit_cox
+
     return fit_cox(target.values, design)
+
+
+def learned(target: Target) -> np.ndarray:
+    """Residuals without covariates."""
+    from srs.targets.models.null import NullDesign
+
+    return null_model(target, NullDesign.plain(len(target.values))).residuals
 
 
 def predict(target: Target, sample: int, mean: np.ndarray) -> dict[str, Any]:
@@ -114,7 +123,7 @@ SURVIVAL = TargetKind(
     fits=lambda _: False,
     parse=parse,
     check=check,
-    learned=lambda target: null_model(target, NullDesign.plain(len(target.values))).residuals,
+    learned=learned,
     describe=describe,
     predict=predict,
     measures=measures,

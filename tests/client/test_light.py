@@ -28,6 +28,11 @@ DEFERRED = {
     "srs/evidence/univariate/kind.py": {"srs.evidence.univariate.steps"},
     "srs/ingest/__init__.py": {"srs.ingest.write"},
     "srs/results/result.py": {"srs.store.view"},
+    "srs/targets/classes.py": {"srs.targets.models.logistic", "srs.targets.models.multinomial"},
+    "srs/targets/counts.py": {"srs.targets.models.counts", "srs.targets.models.null"},
+    "srs/targets/numbers.py": {"srs.targets.models.linear"},
+    "srs/targets/ordinal.py": {"srs.targets.models.null", "srs.targets.models.ordered"},
+    "srs/targets/survival.py": {"srs.targets.models.cox", "srs.targets.models.null"},
 }
 PROGRAM = """
 import sys
