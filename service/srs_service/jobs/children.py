@@ -21,12 +21,17 @@ from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from typing import Any
 
-from srs_service.errors import DoesNotFit, Invalid, TooMany, Unavailable
+from starlette.concurrency import run_in_threadpool
+
+from srs_service.errors import DoesNotFit, Invalid, Unavailable
+from srs_service.jobs.lanes import Lane, LaneSize
 
 _template = multiprocessing.get_context("forkserver")
 # A child imports the module of the program again, `srs serve`: it finds it imported.
 _template.set_forkserver_preload(["srs_service.jobs.template", "srs.cli.app"])
 
+EXPORT_SECONDS = 600.0  # that an export may take
+EXPORT_PATIENCE = 120.0  # that it may wait for a place
 STOP, FINISH = b"stop", b"finish"  # what a child may be asked
 
 
@@ -115,19 +120,25 @@ def refusal(error: Mapping[str, Any]) -> Exception:
 
 
 class Questions:
-    """Short orders for requests, a bounded number at once; others wait a little, or are refused."""
+    """Short orders for requests. Who waits for a place holds no thread; see `lanes`.
 
-    def __init__(self, at_once: int = 2, patience: float = 20.0) -> None:
-        self._places = threading.BoundedSemaphore(at_once)
-        self._patience = patience
+    lane     of plans, checks and pages of tables
+    exports  of whole tables: they take long, and hold up exports only
+    """
 
-    def ask(self, order: Mapping[str, Any], seconds: float = 60.0) -> dict[str, Any]:
-        if not self._places.acquire(timeout=self._patience):
-            raise TooMany("too many plans are being made: try again.", retry_after=5)
-        try:
-            return ask_child(order, seconds)
-        finally:
-            self._places.release()
+    def __init__(self) -> None:
+        self.lane = Lane("questions", LaneSize(total=4, per_user=2))
+        self.exports = Lane("exports", LaneSize(total=2, per_user=1), patience=EXPORT_PATIENCE)
+
+    async def ask(
+        self, owner: str, order: Mapping[str, Any], seconds: float = 60.0
+    ) -> dict[str, Any]:
+        async with self.lane.place(owner):
+            return await run_in_threadpool(ask_child, order, seconds)
+
+    async def export(self, owner: str, order: Mapping[str, Any]) -> dict[str, Any]:
+        async with self.exports.place(owner):
+            return await run_in_threadpool(ask_child, order, EXPORT_SECONDS)
 
 
 # -- in the child -----------------------------------------------------------------------------

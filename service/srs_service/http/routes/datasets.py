@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Response
+from starlette.concurrency import run_in_threadpool
 
 from srs_service.auth.authentication import Reader, Writer
 from srs_service.http.routes.parts import (
@@ -36,7 +37,7 @@ LINKS: dict[str, Any] = {
         **problem_responses(*[400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503]),
     },
 )
-def create(
+async def create(
     parts: PartsOf,
     caller: Writer,
     request: DatasetRequest,
@@ -45,12 +46,12 @@ def create(
 ) -> DatasetResponse:
     """A store is READY immediately (201). A source is ingested by a job (202): watch `job_id`."""
     if request.store is not None:
-        dataset = parts.submitter.register(caller.owner, request, idempotency_key)
+        dataset = await parts.submitter.register(caller.owner, request, idempotency_key)
     else:
         assert request.source is not None
         ingest = IngestRequest(kind="ingest", name=request.name, source=request.source)
-        job, _ = parts.submitter.submit(caller.owner, ingest, idempotency_key)
-        dataset = parts.store.datasets.get(job.dataset_id, caller.owner)
+        job, _ = await parts.submitter.submit(caller.owner, ingest, idempotency_key)
+        dataset = await run_in_threadpool(parts.store.datasets.get, job.dataset_id, caller.owner)
         response.status_code = 202
         response.headers["Retry-After"] = "1"
     response.headers["Location"] = f"/v1/datasets/{dataset.id}"

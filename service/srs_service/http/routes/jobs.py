@@ -50,7 +50,7 @@ LINKS: dict[str, Any] = {
         **problem_responses(*[400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503]),
     },
 )
-def submit(
+async def submit(
     parts: PartsOf,
     caller: Writer,
     response: Response,
@@ -58,7 +58,7 @@ def submit(
     idempotency_key: IdempotencyKey = None,
 ) -> JobResponse:
     """The plan is checked before the job is accepted: 422 says what is needed and allowed."""
-    job, _ = parts.submitter.submit(caller.owner, request, idempotency_key)
+    job, _ = await parts.submitter.submit(caller.owner, request, idempotency_key)
     return _accepted(response, job)
 
 
@@ -67,8 +67,8 @@ def submit(
     summary="Predict the cost of a selection without running it",
     responses=problem_responses(*[400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503]),
 )
-def plan(parts: PartsOf, caller: Reader, request: PlanRequest) -> PlanResponse:
-    return PlanResponse(**parts.submitter.plan(caller.owner, request))
+async def plan(parts: PartsOf, caller: Reader, request: PlanRequest) -> PlanResponse:
+    return PlanResponse(**await parts.submitter.plan(caller.owner, request))
 
 
 @router.get(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Response
-from starlette.background import BackgroundTask
+from fastapi import APIRouter, Depends, Header, Query, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
 from srs_service.auth.authentication import Reader
+from srs_service.database.keys import Caller
 from srs_service.errors import BadRequest, Conflict, NotFound
-from srs_service.http.exports import DEFAULT_LIMIT, MEDIA_TYPES, Wanted, choose_form
+from srs_service.http.exports import DEFAULT_LIMIT, Table, Wanted, choose_encoding, choose_form
 from srs_service.http.routes.parts import Cursor, JobId, PartsOf
 from srs_service.job import Job, JobKind
 from srs_service.schemas.analyses import AnalysisName
@@ -59,6 +61,32 @@ Format = Annotated[
 ]
 
 
+class Asked:
+    """What all tables may be asked for.
+
+    form      in which it is sent
+    encoding  by which a CSV file is compressed on its way; None: not
+    """
+
+    def __init__(
+        self,
+        search: Search = None,
+        limit: RowLimit = None,
+        cursor: Cursor = None,
+        format: Format = None,
+        accept: Accept = None,
+        accept_encoding: Accept = None,
+    ) -> None:
+        self.search = search
+        self.limit = limit
+        self.cursor = cursor
+        self.form = format or choose_form(accept)
+        self.encoding = choose_encoding(accept_encoding) if self.form == "csv" else None
+
+
+AskedOf = Annotated[Asked, Depends()]
+
+
 @router.get(
     "/result",
     summary="The result",
@@ -92,28 +120,19 @@ def report(parts: PartsOf, caller: Reader, job_id: JobId) -> Response:
     response_model=FeaturePage,
     responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
 )
-def features(
+async def features(
     parts: PartsOf,
     caller: Reader,
     job_id: JobId,
+    asked: AskedOf,
     verdict: Annotated[list[Verdict] | None, Query(description="only these; repeat")] = None,
     sort: Annotated[FeatureSort | None, Query(description="column; -column: descending")] = None,
-    search: Search = None,
-    limit: RowLimit = None,
-    cursor: Cursor = None,
-    format: Format = None,
-    accept: Accept = None,
 ) -> Response | FeaturePage:
     """JSON, CSV or Parquet by `Accept`; links may say `format`."""
-    _, folder = _find_result(parts, caller.owner, job_id, {JobKind.SELECT})
-    wanted = Wanted(sort, list(verdict or ()), search, 0, limit)
-    form = format or choose_form(accept)
-    wanted = _place(parts, job_id, wanted, cursor, form)
-    path = folder / "features.parquet"
-    if form != "json":
-        return _send(parts, path, wanted, ["name"], form)
-    found = parts.exports.page(path, wanted, ["name"])
-    return FeaturePage(**found, next_cursor=_next(parts, job_id, wanted, found))
+    path = await _find_table(parts, caller, job_id, JobKind.SELECT, "features")
+    table = Table(job_id, path, ["name"])
+    found = await _read(parts, caller, table, asked, _wanted(asked, sort, verdict))
+    return found if isinstance(found, Response) else FeaturePage(**found)
 
 
 @router.get(
@@ -122,30 +141,21 @@ def features(
     response_model=PairPage,
     responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
 )
-def pairs(
+async def pairs(
     parts: PartsOf,
     caller: Reader,
     job_id: JobId,
+    asked: AskedOf,
     sort: Annotated[PairSort | None, Query(description="column; -column: descending")] = None,
-    search: Search = None,
-    limit: RowLimit = None,
-    cursor: Cursor = None,
-    format: Format = None,
-    accept: Accept = None,
 ) -> Response | PairPage:
     """The most certain first, as JSON, CSV or Parquet by `Accept`; links may say `format`. 404 if
     the selection did not look at pairs; empty if it found none."""
-    _, folder = _find_result(parts, caller.owner, job_id, {JobKind.SELECT})
-    path = folder / "pairs.parquet"
+    path = await _find_table(parts, caller, job_id, JobKind.SELECT, "pairs")
     if not path.is_file():
         raise NotFound("the selection did not look at pairs.")
-    form = format or choose_form(accept)
-    table = f"{job_id} pairs"
-    wanted = _place(parts, table, Wanted(sort, [], search, 0, limit), cursor, form)
-    if form != "json":
-        return _send(parts, path, wanted, PAIR_NAMES, form)
-    found = parts.exports.page(path, wanted, PAIR_NAMES)
-    return PairPage(**found, next_cursor=_next(parts, table, wanted, found))
+    table = Table(f"{job_id} pairs", path, PAIR_NAMES)
+    found = await _read(parts, caller, table, asked, _wanted(asked, sort))
+    return found if isinstance(found, Response) else PairPage(**found)
 
 
 @router.get(
@@ -154,27 +164,19 @@ def pairs(
     response_model=EffectPage,
     responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
 )
-def effects(
+async def effects(
     parts: PartsOf,
     caller: Reader,
     job_id: JobId,
+    asked: AskedOf,
     sort: Annotated[EffectSort | None, Query(description="column; -column: descending")] = None,
-    search: Search = None,
-    limit: RowLimit = None,
-    cursor: Cursor = None,
-    format: Format = None,
-    accept: Accept = None,
 ) -> Response | EffectPage:
     """JSON, CSV or Parquet by `Accept`; links may say `format`. 404 for
     results of earlier versions."""
-    path = _effect_table(parts, caller.owner, job_id, "effects")
-    form = format or choose_form(accept)
-    table = f"{job_id} effects"
-    wanted = _place(parts, table, Wanted(sort, [], search, 0, limit), cursor, form)
-    if form != "json":
-        return _send(parts, path, wanted, ["name"], form)
-    found = parts.exports.page(path, wanted, ["name"])
-    return EffectPage(**found, next_cursor=_next(parts, table, wanted, found))
+    path = await _effect_table(parts, caller, job_id, "effects")
+    table = Table(f"{job_id} effects", path, ["name"])
+    found = await _read(parts, caller, table, asked, _wanted(asked, sort))
+    return found if isinstance(found, Response) else EffectPage(**found)
 
 
 @router.get(
@@ -183,27 +185,19 @@ def effects(
     response_model=ProfilePage,
     responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
 )
-def profiles(
+async def profiles(
     parts: PartsOf,
     caller: Reader,
     job_id: JobId,
+    asked: AskedOf,
     sort: Annotated[ProfileSort | None, Query(description="column; -column: descending")] = None,
-    search: Search = None,
-    limit: RowLimit = None,
-    cursor: Cursor = None,
-    format: Format = None,
-    accept: Accept = None,
 ) -> Response | ProfilePage:
     """JSON, CSV or Parquet by `Accept`; links may say `format`. 404 for
     results of earlier versions."""
-    path = _effect_table(parts, caller.owner, job_id, "profiles")
-    form = format or choose_form(accept)
-    table = f"{job_id} profiles"
-    wanted = _place(parts, table, Wanted(sort, [], search, 0, limit), cursor, form)
-    if form != "json":
-        return _send(parts, path, wanted, ["name"], form)
-    found = parts.exports.page(path, wanted, ["name"])
-    return ProfilePage(**found, next_cursor=_next(parts, table, wanted, found))
+    path = await _effect_table(parts, caller, job_id, "profiles")
+    table = Table(f"{job_id} profiles", path, ["name"])
+    found = await _read(parts, caller, table, asked, _wanted(asked, sort))
+    return found if isinstance(found, Response) else ProfilePage(**found)
 
 
 @router.get(
@@ -212,37 +206,35 @@ def profiles(
     response_model=AnalysisPage,
     responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
 )
-def analysis(
+async def analysis(
     parts: PartsOf,
     caller: Reader,
     job_id: JobId,
     analysis: AnalysisName,
+    asked: AskedOf,
     sort: Annotated[AnalysisSort | None, Query(description="column; -column: descending")] = None,
-    search: Search = None,
-    limit: RowLimit = None,
-    cursor: Cursor = None,
-    format: Format = None,
-    accept: Accept = None,
 ) -> Response | AnalysisPage:
     """JSON, CSV or Parquet by `Accept`; links may say `format`."""
-    _, folder = _find_result(parts, caller.owner, job_id, {JobKind.EXPLAIN})
-    path = folder / f"{analysis}.parquet"
+    path = await _find_table(parts, caller, job_id, JobKind.EXPLAIN, analysis)
     if not path.is_file():
         raise NotFound(f"the analysis {analysis} is not part of this job.")
-    form = format or choose_form(accept)
-    wanted = _place(parts, job_id, Wanted(sort, [], search, 0, limit), cursor, form)
-    if form != "json":
-        return _send(parts, path, wanted, ["feature"], form)
-    found = parts.exports.page(path, wanted, ["feature"])
-    return AnalysisPage(**found, next_cursor=_next(parts, job_id, wanted, found))
+    table = Table(job_id, path, ["feature"])
+    found = await _read(parts, caller, table, asked, _wanted(asked, sort))
+    return found if isinstance(found, Response) else AnalysisPage(**found)
 
 
-def _effect_table(parts: PartsOf, owner: str, job_id: str, name: str) -> Path:
-    _, folder = _find_result(parts, owner, job_id, {JobKind.SELECT})
-    path = folder / f"{name}.parquet"
+async def _effect_table(parts: PartsOf, caller: Caller, job_id: str, name: str) -> Path:
+    path = await _find_table(parts, caller, job_id, JobKind.SELECT, name)
     if not path.is_file():
         raise NotFound(f"the result is of an earlier version and has no {name}.")
     return path
+
+
+async def _find_table(
+    parts: PartsOf, caller: Caller, job_id: str, kind: JobKind, name: str
+) -> Path:
+    _, folder = await run_in_threadpool(_find_result, parts, caller.owner, job_id, {kind})
+    return folder / f"{name}.parquet"
 
 
 def _find_result(parts: PartsOf, owner: str, job_id: str, kinds: Any) -> tuple[Job, Path]:
@@ -255,34 +247,30 @@ def _find_result(parts: PartsOf, owner: str, job_id: str, kinds: Any) -> tuple[J
     return job, parts.folder.attempt(job_id, job.result_fence)
 
 
-def _place(parts: PartsOf, table: str, wanted: Wanted, cursor: str | None, form: str) -> Wanted:
-    """What is wanted with the place of the page filled in; table: the job, and which of its."""
+def _wanted(asked: Asked, sort: str | None, verdict: list[Verdict] | None = None) -> Wanted:
+    return Wanted(sort, list(verdict or ()), asked.search, 0, asked.limit)
+
+
+async def _read(
+    parts: PartsOf, caller: Caller, table: Table, asked: Asked, wanted: Wanted
+) -> Response | dict[str, Any]:
+    """A file of the table, or the members of a page of it."""
     offset = 0
-    if cursor is not None:
-        place, whose = parts.cursors.read(cursor)
+    if asked.cursor is not None:
+        place, whose = parts.cursors.read(asked.cursor)
         if whose != _page_name(table, wanted):
             raise BadRequest("the cursor belongs to another list: start again without it.")
         offset = int(place)
-    limit = DEFAULT_LIMIT if form == "json" and wanted.limit is None else wanted.limit
-    return Wanted(wanted.sort, wanted.verdict, wanted.search, offset, limit)
-
-
-def _page_name(table: str, wanted: Wanted) -> str:
-    return f"{table} {wanted.sort} {sorted(wanted.verdict)} {wanted.search}"
-
-
-def _next(parts: PartsOf, table: str, wanted: Wanted, found: dict[str, Any]) -> str | None:
+    limit = DEFAULT_LIMIT if asked.form == "json" and wanted.limit is None else wanted.limit
+    wanted = replace(wanted, offset=offset, limit=limit)
+    if asked.form != "json":
+        return await parts.exports.send(caller.owner, table, wanted, asked.form, asked.encoding)
+    found = await parts.exports.page(caller.owner, table, wanted)
     end = wanted.offset + len(found["items"])
-    if end >= found["n_total"]:
-        return None
-    return parts.cursors.write(end, _page_name(table, wanted))
+    more = end < found["n_total"]
+    name = _page_name(table, wanted)
+    return {**found, "next_cursor": parts.cursors.write(end, name) if more else None}
 
 
-def _send(parts: PartsOf, path: Path, wanted: Wanted, search_in: list[str], form: str) -> Response:
-    file, temporary = parts.exports.write(path, wanted, search_in, form)
-    return FileResponse(
-        file,
-        media_type=MEDIA_TYPES[form],
-        filename=f"{path.stem}.{form}",
-        background=BackgroundTask(file.unlink, missing_ok=True) if temporary else None,
-    )
+def _page_name(table: Table, wanted: Wanted) -> str:
+    return f"{table.name} {wanted.sort} {sorted(wanted.verdict)} {wanted.search}"
