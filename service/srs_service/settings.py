@@ -48,6 +48,15 @@ class Settings(BaseSettings):
 
     # What jobs may use.
     max_running: int = Field(1, ge=0, le=64, description="jobs that this process runs at once")
+    max_running_short: int = Field(
+        1, ge=0, le=64, description="ingests that run beside, when all other places are taken"
+    )
+    max_running_per_user: int = Field(
+        64, ge=1, description="jobs of one user that run at once, in all processes"
+    )
+    max_job_seconds: float | None = Field(
+        None, gt=0, description="time that an attempt of a job may take; default: no limit"
+    )
     threads: int | None = Field(
         None, ge=1, le=1024, description="threads of a job; default: cores / SRS_MAX_RUNNING"
     )
@@ -91,6 +100,15 @@ class Settings(BaseSettings):
     )
     max_user_data: ByteSize = Field(
         ByteSize(10**11), description="maximum bytes that one user may keep"
+    )
+    min_free: ByteSize = Field(
+        ByteSize(5 * 10**8), description="free bytes of the disk below which nothing new is taken"
+    )
+    keep_uploads_days: float | None = Field(
+        None, gt=0, description="days after which uploads without a dataset are deleted"
+    )
+    keep_jobs_days: float | None = Field(
+        None, gt=0, description="days after their end after which jobs are deleted"
     )
     trusted_networks: Names = Field(
         (), description="private networks that sources and webhooks may reach, e.g. 10.1.0.0/16"

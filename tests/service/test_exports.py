@@ -36,7 +36,7 @@ def order(path: Path, out: Path, **wanted: object) -> dict:
     }
 
 
-def test_sixty_exports_of_one_user_make_nobody_else_wait(service, client, root):
+def test_sixty_exports_of_one_user_make_nobody_else_wait(service, client):
     """60 exports are more than there are threads: others must not need one of those."""
     job_id = submit(client, register(client, "small.zarr"))
     wait_for(client, job_id)

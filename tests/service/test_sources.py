@@ -101,7 +101,7 @@ def test_an_analysis_still_reads_the_source_of_its_own_dataset(
     request = {
         "kind": "explain",
         "dataset_id": dataset,
-        "features": {"ids": [3, 4]},
+        "features": {"names": [3, 4]},
         "settings": {"analyses": [{"analysis": "umfi"}], "n_trees": 20},
     }
     made = client.post("/v1/jobs", json=request)

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from srs_service.database.connection import Database, Transaction, in_list
-from srs_service.database.documents import ErrorDocument, ProgressDocument, Summary
-from srs_service.database.events import add_event
+from srs_service.database.connection import Transaction, in_list
+from srs_service.database.held_jobs import HeldJobs
 from srs_service.database.idempotency import (
     RequestKey,
     find_made,
@@ -21,14 +20,12 @@ from srs_service.database.job_rows import (
     COLUMNS,
     change_status,
     dump,
-    held_job,
-    load,
     note_status,
     parse_job,
     read_job,
 )
-from srs_service.errors import Conflict, LeaseLost, TooMany
-from srs_service.job import Beat, Job, JobKind, JobStatus, new_id, sources_of
+from srs_service.errors import Conflict, TooMany
+from srs_service.job import Job, JobKind, JobStatus, new_id, sources_of
 
 
 @dataclass(frozen=True)
@@ -58,9 +55,8 @@ class QueueLimits:
     per_user: int
 
 
-class Jobs:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class Jobs(HeldJobs):
+    """What users and runners may do with jobs; the latter is in `held_jobs`."""
 
     # -- by users ---------------------------------------------------------------------------
 
@@ -151,132 +147,6 @@ class Jobs:
                 raise Conflict(f"the job is {job.status}: cancel it before it is deleted.")
             change.run("DELETE FROM jobs WHERE id = :id", id=job_id)
         return job
-
-    # -- by runners -------------------------------------------------------------------------
-
-    def claim(
-        self, runner: str, lease_seconds: float, without: JobKind | None = None
-    ) -> Job | None:
-        """Take the next job: one whose runner fell silent, or a waiting one.
-
-        None of the kind `without`, which cannot run now, unless it only has to be cancelled.
-        Between users it is fair: first those with fewest running jobs, then those whose last
-        claim is longest ago, then the oldest job.
-        """
-        with self._database.transaction() as change:
-            row = change.one(
-                f"""UPDATE jobs SET
-                    status = CASE WHEN status = 'QUEUED' THEN 'RUNNING' ELSE status END,
-                    fence = fence + 1, n_attempts = n_attempts + 1, runner = :runner,
-                    lease_until = {{now}} + :lease,
-                    started_at = COALESCE(started_at, {{now}})
-                WHERE id = (
-                    SELECT j.id FROM jobs j
-                    JOIN users u ON u.owner = j.owner
-                    LEFT JOIN (
-                        SELECT owner, count(*) AS n FROM jobs
-                        WHERE status IN ('RUNNING', 'CANCELLING') AND lease_until >= {{now}}
-                        GROUP BY owner
-                    ) running ON running.owner = j.owner
-                    WHERE (j.status = 'QUEUED'
-                        OR (j.status IN ('RUNNING', 'CANCELLING') AND j.lease_until < {{now}}))
-                      AND (j.kind <> :without OR j.status = 'CANCELLING')
-                    ORDER BY COALESCE(running.n, 0), u.last_claim, j.queued_at, j.id
-                    LIMIT 1 {{skip_locked}}
-                ) RETURNING {COLUMNS}""",
-                runner=runner,
-                lease=lease_seconds,
-                without=without.value if without else "",
-            )
-            if row is None:
-                return None
-            job = parse_job(row)
-            # A number of turns, not a time: SQLite's clock has two claims in one millisecond.
-            change.run(
-                "UPDATE users SET last_claim = (SELECT max(last_claim) FROM users) + 1 "
-                "WHERE owner = :owner",
-                owner=job.owner,
-            )
-            return note_status(change, job, "status")
-
-    def feature_sets(self, job_id: str) -> Any:
-        """The sets that a selection tests; None: none."""
-        with self._database.transaction(write=False) as look:
-            row = look.one("SELECT feature_sets FROM jobs WHERE id = :id", id=job_id)
-        return None if row is None else load(row["feature_sets"])
-
-    def heartbeat(self, job_id: str, fence: int, lease_seconds: float) -> Beat:
-        """Renew the lease; what is wanted of the job. LeaseLost if it is another's."""
-        with self._database.transaction() as change:
-            row = change.one(
-                "UPDATE jobs SET lease_until = {now} + :lease WHERE id = :id AND fence = :fence "
-                "AND status IN ('RUNNING', 'CANCELLING') RETURNING status, finish_asked",
-                id=job_id,
-                fence=fence,
-                lease=lease_seconds,
-            )
-        if row is None:
-            raise LeaseLost(job_id)
-        return Beat(JobStatus(row["status"]), bool(row["finish_asked"]))
-
-    def progress(self, job_id: str, fence: int, progress: ProgressDocument) -> None:
-        """Store progress and its event."""
-        with self._database.transaction() as change:
-            job = held_job(change, job_id, fence)
-            change.run(
-                "UPDATE jobs SET progress = :progress WHERE id = :id",
-                id=job_id,
-                progress=json.dumps(progress),
-            )
-            add_event(change, job, "progress", progress)
-
-    def finish(
-        self,
-        job_id: str,
-        fence: int,
-        status: JobStatus,
-        *,
-        summary: Summary | None = None,
-        error: ErrorDocument | None = None,
-        location: str | None = None,
-    ) -> Job:
-        """End an attempt: SUCCEEDED, FAILED, CANCELLED, or QUEUED to be taken up again.
-
-        location  where the store is that an ingest wrote; events and webhooks do not tell it
-        """
-        with self._database.transaction() as change:
-            job = held_job(change, job_id, fence)
-            if status == JobStatus.QUEUED and job.status == JobStatus.CANCELLING:
-                status = JobStatus.CANCELLED
-            done = status == JobStatus.SUCCEEDED
-            change.run(
-                "UPDATE jobs SET lease_until = 0, runner = NULL, error = :error, "
-                "summary = :summary, result_fence = :result_fence WHERE id = :id",
-                id=job_id,
-                error=dump(error),
-                summary=dump(summary),
-                result_fence=fence if done else None,
-            )
-            if done and job.kind == JobKind.INGEST:
-                change.run(
-                    "UPDATE datasets SET location = :location WHERE id = :id",
-                    id=job.dataset_id,
-                    location=location,
-                )
-            return change_status(change, job, status)
-
-    def release(self, job_id: str, fence: int) -> Job:
-        """Give a job back unharmed, when its runner shuts down: this was not an attempt."""
-        with self._database.transaction() as change:
-            job = held_job(change, job_id, fence)
-            change.run(
-                "UPDATE jobs SET lease_until = 0, runner = NULL, n_attempts = n_attempts - 1 "
-                "WHERE id = :id",
-                id=job_id,
-            )
-            if job.status == JobStatus.CANCELLING:
-                return job
-            return change_status(change, job, JobStatus.QUEUED)
 
     # -- for all ----------------------------------------------------------------------------
 

@@ -108,6 +108,25 @@ STEPS: tuple[tuple[str, ...], ...] = (
         )""",
         "CREATE INDEX sessions_by_owner ON sessions (owner, created_at, id)",
     ),
+    (  # What is on disk is counted. Null: not measured yet. Uploads under way have a reservation.
+        "ALTER TABLE jobs ADD COLUMN n_bytes BIGINT",
+        """CREATE TABLE reservations (
+            id TEXT PRIMARY KEY, owner TEXT NOT NULL, n_bytes BIGINT NOT NULL,
+            created_at DOUBLE PRECISION NOT NULL
+        )""",
+        "CREATE INDEX reservations_by_owner ON reservations (owner)",
+    ),
+    (  # Leases end by counted signs of life; shares of users, priorities of jobs.
+        "ALTER TABLE jobs ADD COLUMN beats BIGINT NOT NULL DEFAULT 0",
+        "ALTER TABLE jobs ADD COLUMN lease_seconds DOUBLE PRECISION NOT NULL DEFAULT 30",
+        "ALTER TABLE jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE users ADD COLUMN share DOUBLE PRECISION NOT NULL DEFAULT 1",
+    ),
+    (  # Paths of our own stores are relative to the data folder, which may be moved.
+        """UPDATE datasets SET location = substr(location, {position}(location,
+            'datasets/' || id || '/')) WHERE managed = 1
+            AND {position}(location, 'datasets/' || id || '/') > 0""",
+    ),
 )
 LOCK = 7_265_719  # of PostgreSQL's advisory locks: replicas that start together migrate in turn
 

@@ -13,6 +13,7 @@ from srs_service.database.jobs import Jobs
 from srs_service.database.keys import Keys
 from srs_service.database.migrations import migrate
 from srs_service.database.sessions import Sessions
+from srs_service.database.space import Space
 
 NOUNS = ("jobs", "datasets", "uploads")  # that have files in the data folder
 
@@ -29,6 +30,7 @@ class JobStore:
         self.keys = Keys(database)
         self.sessions = Sessions(database)
         self.deliveries = Deliveries(database)
+        self.space = Space(database)
 
     def is_empty(self) -> bool:
         """Whether there are no jobs, datasets and uploads."""

@@ -12,6 +12,7 @@ import contextlib
 import json
 import multiprocessing
 import os
+import queue
 import resource
 import signal
 import threading
@@ -33,6 +34,7 @@ _template.set_forkserver_preload(["srs_service.jobs.template", "srs.cli.app"])
 EXPORT_SECONDS = 600.0  # that an export may take
 EXPORT_PATIENCE = 120.0  # that it may wait for a place
 STOP, FINISH = b"stop", b"finish"  # what a child may be asked
+GRANT = b"grant "  # before a number of bytes: the answer to what a child asks
 
 
 def start_template() -> None:
@@ -66,6 +68,11 @@ class Child:
     def ask_to_finish(self) -> None:
         """End with what was found so far."""
         self._ask(FINISH)
+
+    def grant(self, n_bytes: int) -> None:
+        """Say how many bytes it may write in all."""
+        with contextlib.suppress(OSError):  # it has ended
+            self.connection.send_bytes(GRANT + str(n_bytes).encode())
 
     def _ask(self, what: bytes) -> None:
         if what not in self._asked:
@@ -145,23 +152,33 @@ class Questions:
 
 
 def _run(connection: Connection, order: dict[str, Any]) -> None:
+    from srs_service.jobs.reporting import Reporter
+    from srs_service.jobs.room import Room
     from srs_service.jobs.work import run_work
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the service's to obey
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     asked = {STOP: threading.Event(), FINISH: threading.Event()}
-    threading.Thread(target=_listen, args=(connection, asked), daemon=True).start()
+    granted: queue.Queue[int] = queue.Queue()
+    threading.Thread(target=_listen, args=(connection, asked, granted), daemon=True).start()
 
     def report(message: Mapping[str, Any]) -> None:
         connection.send_bytes(json.dumps(message).encode())
 
-    run_work(order, report, asked[STOP], asked[FINISH])
+    reporter = Reporter(report, asked[STOP], asked[FINISH])
+    run_work(order, reporter, Room(report, order.get("granted", 0), granted))
 
 
-def _listen(connection: Connection, asked: Mapping[bytes, threading.Event]) -> None:
+def _listen(
+    connection: Connection, asked: Mapping[bytes, threading.Event], granted: queue.Queue[int]
+) -> None:
     """Hear what is asked; end at once when the service is gone."""
     while True:
         try:
-            asked[connection.recv_bytes()].set()
+            heard = connection.recv_bytes()
         except (EOFError, OSError):
             os._exit(1)
+        if heard.startswith(GRANT):
+            granted.put(int(heard.removeprefix(GRANT)))
+        else:
+            asked[heard].set()

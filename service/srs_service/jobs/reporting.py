@@ -50,6 +50,10 @@ class Reporter:
         }
         self._report({"event": "progress", "progress": told})
 
+    def end(self, message: Mapping[str, Any]) -> None:
+        """Tell how it ended."""
+        self._report(message)
+
     @property
     def asked_to_stop(self) -> bool:
         return self._stop.is_set()
@@ -62,7 +66,8 @@ class Reporter:
 class Throttle:
     """What is long to tell or takes time: every few seconds, and less often in long jobs."""
 
-    def __init__(self) -> None:
+    def __init__(self, every: float = SECONDS_BETWEEN_LOOKS) -> None:
+        self._every = every
         self._started = time.monotonic()
         self._next = 0.0
 
@@ -74,5 +79,5 @@ class Throttle:
         made = make()
         took = time.monotonic() - now
         # A day has then some 400 of these, and making them takes 2 % of the time at most.
-        self._next = now + max(SECONDS_BETWEEN_LOOKS, (now - self._started) / 50, 50 * took)
+        self._next = now + max(self._every, (now - self._started) / 50, 50 * took)
         return made

@@ -79,6 +79,7 @@ class Submitter:
     def _store_job(
         self, wanted: Submission, request: SelectRequest | ExplainRequest | IngestRequest
     ) -> tuple[Job, bool]:
+        self._store.space.check(wanted.owner, int(self._settings.max_user_data))
         if isinstance(request, IngestRequest):
             return self._submit_ingest(wanted, request)
         if isinstance(request, ExplainRequest):

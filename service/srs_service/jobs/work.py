@@ -9,8 +9,7 @@ from __future__ import annotations
 import logging
 import resource
 import shutil
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import srs
 from srs.errors import CheckpointError, ClusterError, MemoryBudgetError, RunInterrupted
 from srs_service.data.ingest import prepare_ingest
-from srs_service.data.layout import has_checkpoint
+from srs_service.data.layout import folder_size, has_checkpoint
 from srs_service.data.store_checks import check_zarr, forget_source
 from srs_service.data.tables import read_table
 from srs_service.data.wording import name_options
@@ -33,8 +32,9 @@ from srs_service.database.documents import (
     SetFigures,
     TargetSummary,
 )
-from srs_service.errors import Invalid, ServiceError
-from srs_service.jobs.reporting import Report, Reporter, Stopped, Throttle
+from srs_service.errors import FULL, DiskFull, Invalid, ServiceError
+from srs_service.jobs.reporting import Reporter, Stopped, Throttle
+from srs_service.jobs.room import Room
 
 log = logging.getLogger("srs_service")
 
@@ -45,17 +45,19 @@ SPARE_MEM = 3 << 29  # of the interpreter, its libraries and their threads
 INSPECT_MEM = 1 << 30
 
 
-def run_work(order: Order, report: Report, stop: threading.Event, finish: threading.Event) -> None:
+def run_work(order: Order, reporter: Reporter, room: Room) -> None:
     """Run a order and report its end."""
-    reporter = Reporter(report, stop, finish)
     try:
-        found = WORK[order["work"]](order, reporter)
+        if order["work"] == "ingest":
+            found: Mapping[str, Any] = run_ingest(order, reporter, room)
+        else:
+            found = WORK[order["work"]](order, reporter)
     except (RunInterrupted, Stopped):
-        report({"event": "interrupted"})
+        reporter.end({"event": "interrupted"})
     except Exception as error:
-        report({"event": "failed", "error": explain_error(error, order)})
+        reporter.end({"event": "failed", "error": explain_error(error, order)})
     else:
-        report({"event": "done", "found": found})
+        reporter.end({"event": "done", "found": found})
 
 
 # -- jobs -------------------------------------------------------------------------------------
@@ -187,21 +189,24 @@ def _request(entry: Mapping[str, Any]) -> str | tuple[str, Mapping[str, Any]]:
     return (named, options) if options else named
 
 
-def run_ingest(order: Order, reporter: Reporter) -> IngestSummary:
+def run_ingest(order: Order, reporter: Reporter, room: Room) -> IngestSummary:
     """A feature store from a source; a feature store in an archive is taken as it is."""
     location = Path(order["location"])
     _bound_memory(order["memory_bytes"])
 
     def on_progress(done: int, of: int) -> None:
+        room.watch(location, done, of)
         reporter.tell(lambda: {"share": round(done / max(of, 1), 4), "doing": "ingest"})
         reporter.stop_if_asked()
 
-    def on_bytes(_n_bytes: int) -> None:
+    def on_bytes(n_bytes: int) -> None:
+        room.take(n_bytes)
         reporter.tell(lambda: {"doing": "fetch"})
         reporter.stop_if_asked()
 
     source, options = prepare_ingest(order, on_bytes)
     if options is None:
+        room.take(folder_size(source))
         shutil.copytree(source, location)
         forget_source(location)
         store = srs.open_store(location)
@@ -209,8 +214,7 @@ def run_ingest(order: Order, reporter: Reporter) -> IngestSummary:
         store = srs.ingest(source, location, overwrite=True, on_progress=on_progress, **options)
     if store.n_features > order["limits"]["max_features"]:
         raise Invalid(f"the source has {store.n_features} features, more than are allowed.")
-    files = (f for f in location.rglob("*") if f.is_file())
-    return {"about": describe(store), "n_bytes": sum(file.stat().st_size for file in files)}
+    return {"about": describe(store), "n_bytes": folder_size(location)}
 
 
 def _bound_memory(n_bytes: int) -> None:
@@ -230,13 +234,37 @@ def open_checked(order: Order) -> srs.FeatureStore:
     store = srs.open_store(location)
     if store.n_features > limits["max_features"]:
         raise Invalid(f"the store has {store.n_features} features, more than are allowed.")
-    source = store.manifest.source
-    table = source.get("table") or {}
-    named = (source.get("path"), source.get("mask"), dict(table).get("path"))
+    source = moved_source(store.manifest.source, limits.get("own", ()))
+    named = (source.get("path"), source.get("mask"), dict(source.get("table") or {}).get("path"))
     resolved = [Path(str(name)).resolve() for name in named if name is not None]
-    if not all(any(r.is_relative_to(root) for root in limits["readable"]) for r in resolved):
-        store.manifest = replace(store.manifest, source={})
+    readable = (*limits["readable"], *limits.get("own", ()))
+    if not all(any(r.is_relative_to(root) for root in readable) for r in resolved):
+        source = {}
+    store.manifest = replace(store.manifest, source=source)
     return store
+
+
+def moved_source(source: Mapping[str, Any], own: Sequence[str]) -> dict[str, Any]:
+    """What a manifest says of its source, with the paths that the data folder has now.
+
+    own  folders of the data folder that the ingest has read
+
+    >>> moved_source({"path": "/old/uploads/u_1/X.csv", "n": 3}, ["/new/uploads/u_1"])
+    {'path': '/new/uploads/u_1/X.csv', 'n': 3}
+    """
+
+    def moved(path: Any) -> Any:
+        for folder in map(Path, own):
+            inside = f"/{folder.parent.name}/{folder.name}/"
+            if isinstance(path, str) and inside in path:
+                return str(folder / path.partition(inside)[2])
+        return path
+
+    found = {**source, **{n: moved(source[n]) for n in ("path", "mask") if n in source}}
+    if isinstance(source.get("table"), Mapping):
+        table = dict(source["table"])
+        found["table"] = {**table, **({"path": moved(table["path"])} if "path" in table else {})}
+    return found
 
 
 # -- questions --------------------------------------------------------------------------------
@@ -285,7 +313,6 @@ def make_plan(order: Order, _reporter: Reporter) -> dict[str, Any]:
 WORK: dict[str, Callable[[Order, Reporter], Mapping[str, Any]]] = {
     "select": run_select,
     "explain": run_explain,
-    "ingest": run_ingest,
     "inspect": inspect_store,
     "check": check_select,
     "plan": make_plan,
@@ -298,6 +325,14 @@ WORK: dict[str, Callable[[Order, Reporter], Mapping[str, Any]]] = {
 
 def explain_error(error: Exception, order: Order) -> ErrorDocument:
     """An error for users: whose it is, in words, without paths of the server."""
+    if is_disk_full(error):
+        log.error("the disk is full: %s", error)
+        return {
+            "code": DiskFull.code,
+            "yours": False,
+            "detail": "the disk of the service is full: tell the administrator, and resume the job "
+            "when there is space.",
+        }
     if isinstance(error, MemoryBudgetError):
         return {
             "code": "does-not-fit",
@@ -331,6 +366,15 @@ def explain_error(error: Exception, order: Order) -> ErrorDocument:
         "detail": "an unexpected error; see the service's log.",
         "yours": False,
     }
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether an error, or what it comes from, is that the disk has no space left."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in FULL:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def hide_paths(text: str, order: Order) -> str:

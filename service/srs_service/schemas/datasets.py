@@ -222,3 +222,10 @@ class UploadResponse(Response):
             sha256=upload.sha256,
             created_at=moment(upload.created_at),
         )
+
+
+class UploadPage(Response):
+    """Some uploads, the newest first."""
+
+    items: list[UploadResponse]
+    next_cursor: str | None = Field(description="give it as `cursor` for the next page")

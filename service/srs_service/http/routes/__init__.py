@@ -1,6 +1,7 @@
 """HTTP: each route parses, calls one thing and returns a schema."""
 
 from srs_service.http.routes import (
+    account,
     analyses,
     datasets,
     events,
@@ -17,6 +18,7 @@ from srs_service.http.routes import (
 ROUTERS = (
     health.router,
     session.router,
+    account.router,
     uploads.router,
     datasets.router,
     jobs.router,

@@ -88,7 +88,12 @@ def get(parts: PartsOf, caller: Reader, dataset_id: DatasetId) -> DatasetRespons
     responses=problem_responses(*[401, 403, 404, 409, 422, 429, 503]),
 )
 def delete(parts: PartsOf, caller: Writer, dataset_id: DatasetId) -> None:
-    """Deletes what the service wrote; a store that was registered by its path is kept."""
-    dataset = parts.store.datasets.delete(dataset_id, caller.owner)
-    if dataset.managed:
+    """Deletes what the service wrote, and the uploads that only this dataset was made of; a store
+    that was registered by its path is kept."""
+    gone = parts.store.datasets.delete(dataset_id, caller.owner)
+    if gone.dataset.managed:
         parts.folder.remove_dataset(dataset_id)
+    if gone.dataset.job_id is not None:
+        parts.folder.remove_job(gone.dataset.job_id)
+    for upload_id in gone.upload_ids:
+        parts.folder.remove_upload(upload_id)

@@ -29,7 +29,7 @@ async def healthz() -> Health:
 
 @router.get("/readyz", summary="The service can work", responses=problem_responses(503))
 def readyz(parts: PartsOf) -> Health:
-    """503 with the part that fails: database, data folder, runner or scheduler."""
+    """503 with the part that fails: database, data folder, disk, runner or scheduler."""
     failing = []
     try:
         parts.store.ping()
@@ -37,6 +37,8 @@ def readyz(parts: PartsOf) -> Health:
         failing.append("database")
     if not os.access(parts.folder.jobs, os.W_OK):
         failing.append("data folder")
+    elif parts.folder.free_bytes() < parts.settings.min_free:
+        failing.append("disk")
     if not parts.runner.alive:
         failing.append("runner")
     if not parts.scheduler.answers:
