@@ -73,7 +73,7 @@ def test_a_service_goes_on_in_another_folder(
         wait_for(client, done)
         before = client.get(f"/v1/jobs/{done}/result").json()
         why = explain(client, datasets[0])
-        long = submit(client, datasets[1], max_trees=3_000, patience=10**9, seed=5)
+        long = submit(client, datasets[1], max_trees=800, patience=10**9, seed=5)
         wait_for(client, long, "RUNNING")
         client.post(f"/v1/jobs/{long}:cancel")
         assert wait_for(client, long)["status"] == "CANCELLED"
