@@ -184,10 +184,101 @@ def test_all_analyses_are_told_and_accepted(client, dataset_id, done):
     assert {item["required"] for item in told} == {True, False}
 
 
-def test_ranges_are_ignored(client, done):
-    for asked in ("bytes=0-9", "bytes=x", "bytes=9-1"):
-        answer = client.get(f"/v1/jobs/{done}/result", headers={"Range": asked})
+def test_parts_of_files(client, done):
+    """One plain range is answered; what is none is answered with the whole."""
+    path = f"/v1/jobs/{done}/result"
+    whole = client.get(path, headers={"Accept-Encoding": "identity"})
+    assert whole.headers["accept-ranges"] == "bytes"
+    for asked, wanted in (("bytes=0-9", slice(0, 10)), ("bytes=5-", slice(5, None))):
+        answer = client.get(path, headers={"Range": asked})
+        assert (answer.status_code, answer.content) == (206, whole.content[wanted])
+    for asked in ("bytes=x", "bytes=9-1,5-6", "lines=1-2", "bytes=0-1,3-4"):
+        answer = client.get(path, headers={"Range": asked})
         assert (answer.status_code, answer.json()["format"]) == (200, "srs-result")
+    beyond = client.get(path, headers={"Range": f"bytes={len(whole.content)}-"})
+    assert (beyond.status_code, beyond.headers["content-type"]) == (422, "application/problem+json")
+    packed = client.get(path, headers={"Accept-Encoding": "gzip"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.content == whole.content  # httpx has unpacked it
+
+
+def test_heads_are_answers_without_bodies(client, done):
+    for path in ("/v1/jobs", f"/v1/jobs/{done}", f"/v1/jobs/{done}/report", "/healthz", "/"):
+        head, get = client.head(path), client.get(path)
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-type"] == get.headers["content-type"]
+    assert client.head(f"/v1/jobs/{done}/events").status_code == 200  # and does not stream
+    assert client.head("/v1/jobs/j_" + "0" * 32).status_code == 404
+
+
+def test_parameters_that_there_are_not_are_refused(client, done):
+    for path in ("/v1/jobs", f"/v1/jobs/{done}", "/v1/datasets", f"/v1/jobs/{done}/features"):
+        answer = client.get(path, params={"statuss": "FAILED"})
+        assert answer.status_code == 422, path
+        assert "'statuss'" in answer.json()["detail"]
+    assert "did you mean 'status'?" in client.get("/v1/jobs?statuss=x").json()["detail"]
+
+
+def test_jobs_are_filtered_and_sorted(client, dataset_id):
+    ids = []
+    for number in range(3):
+        request = {**select_request(dataset_id), "name": f"Trial {number}"}
+        answer = client.post("/v1/jobs", json={**request, "labels": {"study": "7"}})
+        ids.append(answer.json()["id"])
+        assert answer.json()["labels"] == {"study": "7"}
+    for job_id in ids:
+        wait_for(client, job_id)
+
+    def found(**params):
+        return [job["id"] for job in client.get("/v1/jobs", params=params).json()["items"]]
+
+    assert found(name="trial") == ids[::-1]
+    assert found(name="trial", sort="created_at") == ids
+    assert sorted(found(name="trial", sort="-finished_at")) == sorted(ids)
+    assert found(status=["FAILED", "CANCELLED"], name="trial") == []
+    assert found(status=["FAILED", "SUCCEEDED"], kind=["select", "ingest"], name="trial 1") == [
+        ids[1]
+    ]
+    middle = client.get(f"/v1/jobs/{ids[1]}").json()["created_at"]
+    assert found(name="trial", created_after=middle) == [ids[2], ids[1]]
+    assert found(name="trial", created_before=middle) == [ids[0]]
+    page = client.get("/v1/jobs", params={"name": "trial", "sort": "created_at", "limit": 2}).json()
+    more = {"name": "trial", "sort": "created_at", "cursor": page["next_cursor"]}
+    assert [job["id"] for job in page["items"]] + found(**more) == ids
+    changed = client.patch(f"/v1/jobs/{ids[0]}", json={"name": "other", "labels": {}})
+    assert (changed.json()["name"], changed.json()["labels"]) == ("other", {})
+    assert found(name="trial") == ids[:0:-1]
+    assert client.patch(f"/v1/jobs/{ids[0]}", json={"status": "FAILED"}).status_code == 422
+    named = client.patch(f"/v1/datasets/{dataset_id}", json={"name": "renamed"})
+    assert named.json()["name"] == "renamed"
+
+
+def test_wait_waits_for_the_end(client, dataset_id):
+    job_id = submit(client, dataset_id)
+    job = client.get(f"/v1/jobs/{job_id}", params={"wait": 60}).json()
+    assert job["status"] == "SUCCEEDED"
+
+
+def test_two_selections_are_compared(client, dataset_id, done):
+    other = submit(client, dataset_id, seed=3)
+    wait_for(client, other)
+    same = client.get("/v1/compare", params={"a": done, "b": done}).json()
+    assert (same["overlap"], same["n_changed"], same["n_shared"]) == (1.0, 0, 60)
+    assert set(same["both"]) == {"f3", "f7"}
+    found = client.get("/v1/compare", params={"a": done, "b": other}).json()
+    tables = [
+        {
+            row["name"]: row["verdict"]
+            for row in client.get(f"/v1/jobs/{one}/features", params={"limit": 100}).json()["items"]
+        }
+        for one in (done, other)
+    ]
+    changed = [name for name in tables[0] if tables[0][name] != tables[1][name]]
+    assert [one["name"] for one in found["changed"]] == changed
+    for one in found["changed"]:
+        assert (one["a"], one["b"]) == (tables[0][one["name"]], tables[1][one["name"]])
+    missing = client.get("/v1/compare", params={"a": done, "b": "j_" + "0" * 32})
+    assert missing.status_code == 404
 
 
 def test_a_form_that_is_not_there_is_refused(client, done):

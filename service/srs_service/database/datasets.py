@@ -9,6 +9,7 @@ from typing import Any
 
 from srs_service.database.connection import Database, Row, Transaction
 from srs_service.database.idempotency import RequestKey, find_made, remember_made, take_turn
+from srs_service.database.job_rows import READABLE, check_team
 from srs_service.database.jobs import QueueLimits, Submission, submit_inside
 from srs_service.database.space import USED
 from srs_service.errors import Conflict, NotFound
@@ -28,6 +29,7 @@ class Dataset:
     error     why its ingest failed
     managed   whether the store is ours: in the data folder, and deleted with the dataset
     n_bytes   of the store, if it is ours
+    team      that may read it; None: its owner alone
     """
 
     id: str
@@ -41,6 +43,7 @@ class Dataset:
     managed: bool
     n_bytes: int
     created_at: float
+    team: str | None = None
 
 
 @dataclass(frozen=True)
@@ -132,26 +135,49 @@ class Datasets:
             return _get(look, dataset_id, owner)
 
     def list(
-        self, owner: str, *, limit: int, before: tuple[float, str] | None = None
+        self,
+        owner: str,
+        *,
+        limit: int,
+        before: tuple[float, str] | None = None,
+        team: str | None = None,
     ) -> list[Dataset]:
-        """Datasets of a user, the newest first, older than `before` (created_at, id)."""
+        """Datasets of a user, the newest first, older than `before` (created_at, id).
+
+        team  those that are shared with this team of the user instead
+        """
+        whose = "owner = :owner" if team is None else f"team = :team AND {READABLE}"
         with self._database.transaction(write=False) as look:
             rows = look.run(
-                "SELECT * FROM datasets WHERE owner = :owner AND (created_at < :at OR "
+                f"SELECT * FROM datasets WHERE {whose} AND (created_at < :at OR "
                 "(created_at = :at AND id < :id)) ORDER BY created_at DESC, id DESC LIMIT :limit",
                 owner=owner,
                 limit=limit,
                 at=1e18 if before is None else before[0],
                 id="" if before is None else before[1],
+                **({} if team is None else {"team": team}),
             )
         return [_dataset(row) for row in rows]
+
+    def change(self, dataset_id: str, owner: str, values: Mapping[str, str | None]) -> Dataset:
+        """Change the name of a dataset, or the team that it is shared with."""
+        with self._database.transaction() as change:
+            _get(change, dataset_id, owner, shared=False)
+            check_team(change, owner, values.get("team"))
+            for name in sorted(set(values) & {"name", "team"}):
+                change.run(
+                    f"UPDATE datasets SET {name} = :value WHERE id = :id",
+                    id=dataset_id,
+                    value=values[name],
+                )
+            return _get(change, dataset_id, owner)
 
     def delete(self, dataset_id: str, owner: str) -> Deleted:
         """Remove a dataset that no job waits for or reads, with the uploads that it alone was made
         of; the bytes of its source count no more."""
         with self._database.transaction() as change:
             take_turn(change, owner)
-            dataset = _get(change, dataset_id, owner)
+            dataset = _get(change, dataset_id, owner, shared=False)
             busy = change.one(
                 "SELECT id FROM jobs WHERE dataset_id = :id AND status IN "
                 "('QUEUED', 'RUNNING', 'CANCELLING') LIMIT 1",
@@ -242,10 +268,10 @@ def _insert(
     return dataset_id
 
 
-def _get(look: Transaction, dataset_id: str, owner: str) -> Dataset:
-    row = look.one(
-        "SELECT * FROM datasets WHERE id = :id AND owner = :owner", id=dataset_id, owner=owner
-    )
+def _get(look: Transaction, dataset_id: str, owner: str, shared: bool = True) -> Dataset:
+    """A dataset that a user may read; not shared: that is theirs."""
+    whose = READABLE if shared else "owner = :owner"
+    row = look.one(f"SELECT * FROM datasets WHERE id = :id AND {whose}", id=dataset_id, owner=owner)
     if row is None:
         raise NotFound("there is no such dataset.")
     return _dataset(row)

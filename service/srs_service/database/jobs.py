@@ -18,7 +18,9 @@ from srs_service.database.idempotency import (
 )
 from srs_service.database.job_rows import (
     COLUMNS,
+    READABLE,
     change_status,
+    check_team,
     dump,
     note_status,
     parse_job,
@@ -35,6 +37,8 @@ class Submission:
     key      under which the client may send it again; None: it may not
     webhook  where to tell of the end, as JSON values; None: nowhere
     sets     feature sets of a selection: long, and needed by its runner only; None: none
+    priority among the jobs of its owner: the highest is taken first
+    labels   what the owner notes of it
     """
 
     owner: str
@@ -45,6 +49,8 @@ class Submission:
     key: RequestKey | None = None
     webhook: Mapping[str, Any] | None = None
     sets: Mapping[str, Any] | None = None
+    priority: int = 0
+    labels: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,32 +82,63 @@ class Jobs(HeldJobs):
 
     def list(
         self,
-        owner: str,
+        owner: str | None,
         *,
         limit: int,
         before: tuple[float, str] | None = None,
-        filters: Mapping[str, str],
+        filters: Mapping[str, Any],
+        sort: str = "-created_at",
     ) -> list[Job]:
-        """Jobs of a user, the newest first, that are older than `before` (created_at, id)."""
-        wheres = ["owner = :owner", *(f"{name} = :{name}" for name in filters)]
-        values: dict[str, Any] = {"owner": owner, "limit": limit, **filters}
+        """Jobs of a user that fit, the newest first; of all users if `owner` is None.
+
+        before   place in this order that they come after: the value of the column, and the id
+        filters  see `_conditions`
+        sort     created_at or finished_at, "-" before it: the latest first
+        """
+        column, falling = _sort_column(sort.removeprefix("-")), sort.startswith("-")
+        wheres, values = _conditions(owner, filters)
         if before is not None:
-            wheres.append(
-                "(created_at < :before_at OR (created_at = :before_at AND id < :before_id))"
-            )
-            values |= {"before_at": before[0], "before_id": before[1]}
+            than = "<" if falling else ">"
+            wheres.append(f"({column} {than} :at OR ({column} = :at AND id {than} :before_id))")
+            values |= {"at": before[0], "before_id": before[1]}
+        order = "DESC" if falling else "ASC"
         with self._database.transaction(write=False) as look:
             rows = look.run(
                 f"SELECT {COLUMNS} FROM jobs WHERE {' AND '.join(wheres)} "
-                f"ORDER BY created_at DESC, id DESC LIMIT :limit",
+                f"ORDER BY {column} {order}, id {order} LIMIT :limit",
+                limit=limit,
                 **values,
             )
         return [parse_job(row) for row in rows]
 
-    def cancel(self, job_id: str, owner: str) -> Job:
-        """A waiting job is cancelled at once, a running one is asked to stop."""
+    def change(self, job_id: str, owner: str | None, values: Mapping[str, Any]) -> Job:
+        """Change the name, labels, priority or team of a job; by an administrator (no owner), the
+        priority."""
         with self._database.transaction() as change:
-            job = read_job(change, job_id, owner, lock=True)
+            job = self._read_any(change, job_id, owner)
+            check_team(change, job.owner, values.get("team"))
+            for name in sorted(set(values) & {"name", "labels", "priority", "team"}):
+                value = values[name]
+                change.run(
+                    f"UPDATE jobs SET {name} = :value WHERE id = :id",
+                    id=job_id,
+                    value=json.dumps(value) if name == "labels" else value,
+                )
+            return note_status(change, read_job(change, job_id, job.owner), "status")
+
+    @staticmethod
+    def _read_any(change: Transaction, job_id: str, owner: str | None) -> Job:
+        """A job to be changed, of a user, or of anybody."""
+        if owner is None:
+            row = change.one("SELECT owner FROM jobs WHERE id = :id", id=job_id)
+            owner = None if row is None else row["owner"]
+        return read_job(change, job_id, owner or "", lock=True)
+
+    def cancel(self, job_id: str, owner: str | None) -> Job:
+        """A waiting job is cancelled at once, a running one is asked to stop; by an administrator
+        (no owner) anybody's."""
+        with self._database.transaction() as change:
+            job = self._read_any(change, job_id, owner)
             if job.status == JobStatus.QUEUED:
                 return change_status(change, job, JobStatus.CANCELLED)
             if job.status == JobStatus.RUNNING:
@@ -169,6 +206,40 @@ class Jobs(HeldJobs):
             forget_old(change, days)
 
 
+def _sort_column(name: str) -> str:
+    """What is sorted by; jobs that have not ended are the latest of all."""
+    return "COALESCE(finished_at, 1e15)" if name == "finished_at" else "created_at"
+
+
+def _conditions(owner: str | None, filters: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """What jobs must fulfil, and the values in it.
+
+    status, kind, dataset_id   one value or several
+    name                       a part of the name, in capitals or not
+    created_after, created_before   seconds since 1970
+    team                       shared with this team, of which the user is
+    """
+    wheres, values = ["1 = 1"], dict[str, Any]()
+    team = filters.get("team")
+    if owner is not None:
+        wheres.append("owner = :owner" if team is None else f"team = :team AND {READABLE}")
+        values |= {"owner": owner, **({} if team is None else {"team": team})}
+    for name in ("status", "kind", "dataset_id", "owner"):
+        given = filters.get(name)
+        if given is not None:
+            names, named = in_list([given] if isinstance(given, str) else list(given), name)
+            wheres.append(f"{name} IN ({names})")
+            values |= named
+    if filters.get("name") is not None:
+        wheres.append("{position}(lower(name), :part) > 0")
+        values["part"] = filters["name"].lower()
+    for name, sign in (("created_after", ">="), ("created_before", "<")):
+        if filters.get(name) is not None:
+            wheres.append(f"created_at {sign} :{name}")
+            values[name] = filters[name]
+    return wheres, values
+
+
 def submit_inside(
     change: Transaction,
     wanted: Submission,
@@ -189,9 +260,9 @@ def submit_inside(
     job_id = new_id("j")
     change.run(
         """INSERT INTO jobs (id, owner, kind, name, spec, dataset_id, status, webhook,
-            feature_sets, queued_at, created_at)
+            feature_sets, priority, labels, queued_at, created_at)
         VALUES (:id, :owner, :kind, :name, :spec, :dataset_id, 'QUEUED', :webhook,
-            :sets, {now}, {now})""",
+            :sets, :priority, :labels, {now}, {now})""",
         id=job_id,
         owner=wanted.owner,
         kind=wanted.kind.value,
@@ -200,6 +271,8 @@ def submit_inside(
         dataset_id=dataset_id(),
         webhook=dump(wanted.webhook),
         sets=dump(wanted.sets),
+        priority=wanted.priority,
+        labels=dump(wanted.labels),
     )
     if wanted.key is not None:
         remember_made(change, wanted.key, job_id=job_id)

@@ -127,6 +127,29 @@ STEPS: tuple[tuple[str, ...], ...] = (
             'datasets/' || id || '/')) WHERE managed = 1
             AND {position}(location, 'datasets/' || id || '/') > 0""",
     ),
+    (  # Administrators, teams, an audit log, keys that users make, sign-in with an issuer.
+        "ALTER TABLE users ADD COLUMN disabled_at DOUBLE PRECISION",
+        """CREATE TABLE members (
+            owner TEXT NOT NULL, team TEXT NOT NULL, source TEXT NOT NULL,
+            PRIMARY KEY (owner, team, source)
+        )""",
+        "ALTER TABLE datasets ADD COLUMN team TEXT",
+        "ALTER TABLE jobs ADD COLUMN team TEXT",
+        "ALTER TABLE jobs ADD COLUMN labels TEXT",
+        "CREATE INDEX datasets_by_team ON datasets (team, created_at, id)",
+        "CREATE INDEX jobs_by_team ON jobs (team, created_at, id)",
+        """CREATE TABLE audit (
+            id TEXT PRIMARY KEY, created_at DOUBLE PRECISION NOT NULL, actor TEXT NOT NULL,
+            action TEXT NOT NULL, thing TEXT NOT NULL, address TEXT NOT NULL, key_id TEXT,
+            status INTEGER NOT NULL, request_id TEXT NOT NULL
+        )""",
+        "CREATE INDEX audit_by_time ON audit (created_at, id)",
+        "ALTER TABLE api_keys ADD COLUMN parent TEXT",
+        """CREATE TABLE sign_ins (
+            hash TEXT PRIMARY KEY, verifier TEXT NOT NULL, nonce TEXT NOT NULL,
+            expires_at DOUBLE PRECISION NOT NULL
+        )""",
+    ),
 )
 LOCK = 7_265_719  # of PostgreSQL's advisory locks: replicas that start together migrate in turn
 

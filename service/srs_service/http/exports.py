@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ def choose_form(accept: str | None) -> str:
     return best[1]
 
 
-def choose_encoding(accept: str | None) -> str | None:
+def choose_encoding(accept: str | None, known: Sequence[str] = ENCODINGS) -> str | None:
     """What a file may be compressed by; None: it is sent as it is.
 
     >>> choose_encoding("gzip, deflate, br, zstd"), choose_encoding("gzip;q=0"), choose_encoding("")
@@ -58,7 +58,7 @@ def choose_encoding(accept: str | None) -> str | None:
         name, *options = (piece.strip().lower() for piece in part.split(";"))
         if _weight(options) > 0:
             taken.add(name)
-    return next((one for one in ENCODINGS if one in taken), None)
+    return next((one for one in known if one in taken), None)
 
 
 def _weight(options: list[str]) -> float:

@@ -33,6 +33,8 @@ from srs_service.schemas.select_settings import SelectSettings
 from srs_service.settings import Settings
 
 REMEMBERED_CHECKS = 1_000
+# Of a request, what has columns of its own.
+NOT_IN_SPEC = {"webhook", "name", "kind", "dataset_id", "priority", "labels"}
 
 
 class Submitter:
@@ -203,7 +205,7 @@ def _check_columns(dataset: Dataset, request: ExplainRequest) -> None:
 def _submission(
     owner: str, request: SelectRequest | ExplainRequest | IngestRequest, key: str | None
 ) -> Submission:
-    spec: dict[str, Any] = request.model_dump(exclude={"webhook", "name", "kind", "dataset_id"})
+    spec: dict[str, Any] = request.model_dump(exclude=NOT_IN_SPEC)
     sets = None
     if isinstance(request, SelectRequest) and request.settings.feature_sets is not None:
         sets = request.settings.feature_sets
@@ -218,6 +220,8 @@ def _submission(
         key=_request_key(owner, request, key),
         webhook=None if request.webhook is None else request.webhook.model_dump(),
         sets=sets,
+        priority=request.priority,
+        labels=request.labels or None,
     )
 
 

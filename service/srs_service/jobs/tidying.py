@@ -17,6 +17,7 @@ DAY = 86_400.0
 def tidy(settings: Settings, store: JobStore, folder: DataFolder) -> None:
     """One round; every runner may do it at any time."""
     store.jobs.forget_keys(settings.idempotency_days)
+    store.audit.forget(settings.audit_days)
     drop_old(settings, store, folder)
     folder.sweep(store.known_ids)
     held = folder.held()["uploads"]

@@ -16,6 +16,7 @@ from typing import Any
 
 import srs
 from srs.errors import CheckpointError, ClusterError, MemoryBudgetError, RunInterrupted
+from srs_service.data.comparing import compare_tables
 from srs_service.data.ingest import prepare_ingest
 from srs_service.data.layout import folder_size, has_checkpoint
 from srs_service.data.store_checks import check_zarr, forget_source
@@ -317,6 +318,7 @@ WORK: dict[str, Callable[[Order, Reporter], Mapping[str, Any]]] = {
     "check": check_select,
     "plan": make_plan,
     "table": lambda order, _reporter: read_table(order),
+    "compare": lambda order, _reporter: compare_tables(order),
 }
 
 

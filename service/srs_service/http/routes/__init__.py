@@ -2,6 +2,7 @@
 
 from srs_service.http.routes import (
     account,
+    admin,
     analyses,
     datasets,
     events,
@@ -18,12 +19,15 @@ from srs_service.http.routes import (
 ROUTERS = (
     health.router,
     session.router,
+    session.sign_in_router,
     account.router,
+    admin.router,
     uploads.router,
     datasets.router,
     jobs.router,
     events.router,
     results.router,
+    results.compare_router,
     analyses.router,
     kinds.router,
     formats.router,

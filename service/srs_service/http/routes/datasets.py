@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from srs_service.auth.authentication import Reader, Writer
@@ -16,7 +16,12 @@ from srs_service.http.routes.parts import (
     PartsOf,
     cut_page,
 )
-from srs_service.schemas.datasets import DatasetPage, DatasetRequest, DatasetResponse
+from srs_service.schemas.datasets import (
+    DatasetChange,
+    DatasetPage,
+    DatasetRequest,
+    DatasetResponse,
+)
 from srs_service.schemas.jobs import IngestRequest
 from srs_service.schemas.problems import problem_responses
 
@@ -64,10 +69,18 @@ async def create(
     responses=problem_responses(*[400, 401, 403, 422, 429, 503]),
 )
 def list_all(
-    parts: PartsOf, caller: Reader, limit: Limit = 50, cursor: Cursor = None
+    parts: PartsOf,
+    caller: Reader,
+    team: Annotated[
+        str | None,
+        Query(max_length=64, description="datasets that are shared with this team of yours"),
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> DatasetPage:
     before = None if cursor is None else parts.cursors.read(cursor)
-    found = parts.store.datasets.list(caller.owner, limit=limit + 1, before=before)
+    named = None if team is None else team.replace("\0", "")
+    found = parts.store.datasets.list(caller.owner, limit=limit + 1, before=before, team=named)
     items, next_cursor = cut_page(parts, found, limit)
     return DatasetPage(items=[DatasetResponse.of(d) for d in items], next_cursor=next_cursor)
 
@@ -79,6 +92,19 @@ def list_all(
 )
 def get(parts: PartsOf, caller: Reader, dataset_id: DatasetId) -> DatasetResponse:
     return DatasetResponse.of(parts.store.datasets.get(dataset_id, caller.owner))
+
+
+@router.patch(
+    "/{dataset_id:id}",
+    summary="Change the name or the team of a dataset",
+    responses=problem_responses(*[400, 401, 403, 404, 408, 413, 415, 422, 429, 503]),
+)
+def change(
+    parts: PartsOf, caller: Writer, dataset_id: DatasetId, request: DatasetChange
+) -> DatasetResponse:
+    """Who belongs to the team may look at the dataset, and select and explain with it."""
+    given = request.model_dump(exclude_unset=True)
+    return DatasetResponse.of(parts.store.datasets.change(dataset_id, caller.owner, given))
 
 
 @router.delete(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,6 +23,7 @@ from srs_service.schemas.problems import problem_responses
 from srs_service.schemas.results import (
     AnalysisPage,
     AnalysisSort,
+    Comparison,
     EffectPage,
     EffectSort,
     FeaturePage,
@@ -33,8 +36,11 @@ from srs_service.schemas.results import (
 )
 
 router = APIRouter(prefix="/v1/jobs/{job_id:id}", tags=["results"])
+compare_router = APIRouter(prefix="/v1", tags=["results"])
+JOB_ID = r"^j_[0-9a-f]{32}$"
 PROBLEMS = problem_responses(*[401, 403, 404, 409, 422, 429, 503])
 DOCUMENTS = {JobKind.SELECT: "result.json", JobKind.EXPLAIN: "explain.json"}
+MAX_PACKED = 64 << 20  # bytes of a file that is compressed when it is sent
 PAIR_NAMES = ["name", "partner"]  # where names are searched
 REPORTS = {JobKind.SELECT: "report.html", JobKind.EXPLAIN: "explain.html"}
 TABLE_FORMS: dict[str, Any] = {
@@ -87,31 +93,72 @@ class Asked:
 AskedOf = Annotated[Asked, Depends()]
 
 
+class Download:
+    """How a file of a result is sent: a part of it, compressed, or as it is."""
+
+    def __init__(
+        self,
+        range: Annotated[
+            str | None,
+            Header(description="bytes=0-99: these bytes only", examples=["bytes=0-99"]),
+        ] = None,
+        accept_encoding: Accept = None,
+    ) -> None:
+        self._is_part = range is not None
+        self._encoding = choose_encoding(accept_encoding, ("gzip",))
+
+    def send(
+        self, path: Path, media_type: str, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        told = {**(headers or {}), "Vary": "Accept-Encoding"}
+        small = path.stat().st_size <= MAX_PACKED
+        if self._is_part or self._encoding is None or not small:
+            return FileResponse(path, media_type=media_type, headers=told)
+        told["Content-Encoding"] = self._encoding
+        packed = gzip.compress(path.read_bytes(), compresslevel=1, mtime=0)
+        return Response(packed, headers=told, media_type=media_type)
+
+
 @router.get(
     "/result",
     summary="The result",
     response_class=Response,
-    responses={200: {"content": {"application/json": {"schema": {"type": "object"}}}}, **PROBLEMS},
+    responses={
+        200: {"content": {"application/json": {"schema": {"type": "object"}}}},
+        206: {
+            "description": "the bytes of `Range`",
+            "content": {"application/json": {"schema": {"type": "string", "format": "binary"}}},
+        },
+        **PROBLEMS,
+    },
 )
-def result(parts: PartsOf, caller: Reader, job_id: JobId) -> Response:
+def result(
+    parts: PartsOf, caller: Reader, job_id: JobId, asked: Annotated[Download, Depends()]
+) -> Response:
     """`result.json` of a selection, `explain.json` of an explanation."""
     job, folder = _find_result(parts, caller.owner, job_id, DOCUMENTS)
-    return FileResponse(folder / DOCUMENTS[job.kind], media_type="application/json")
+    return asked.send(folder / DOCUMENTS[job.kind], "application/json")
 
 
 @router.get(
     "/report",
     summary="The report, for people",
     response_class=Response,
-    responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}, **PROBLEMS},
+    responses={
+        200: {"content": {"text/html": {"schema": {"type": "string"}}}},
+        206: {
+            "description": "the bytes of `Range`",
+            "content": {"text/html": {"schema": {"type": "string"}}},
+        },
+        **PROBLEMS,
+    },
 )
-def report(parts: PartsOf, caller: Reader, job_id: JobId) -> Response:
+def report(
+    parts: PartsOf, caller: Reader, job_id: JobId, asked: Annotated[Download, Depends()]
+) -> Response:
     job, folder = _find_result(parts, caller.owner, job_id, REPORTS)
-    return FileResponse(
-        folder / REPORTS[job.kind],
-        media_type="text/html",
-        headers={"Content-Security-Policy": REPORT_POLICY},
-    )
+    headers = {"Content-Security-Policy": REPORT_POLICY}
+    return asked.send(folder / REPORTS[job.kind], "text/html", headers)
 
 
 @router.get(
@@ -221,6 +268,24 @@ async def analysis(
     table = Table(job_id, path, ["feature"])
     found = await _read(parts, caller, table, asked, _wanted(asked, sort))
     return found if isinstance(found, Response) else AnalysisPage(**found)
+
+
+@compare_router.get("/compare", summary="Compare two selections", responses=TABLE_PROBLEMS)
+async def compare(
+    parts: PartsOf,
+    caller: Reader,
+    a: Annotated[str, Query(pattern=JOB_ID, description="id of a selection that succeeded")],
+    b: Annotated[str, Query(pattern=JOB_ID, description="id of the other one")],
+    limit: Annotated[int, Query(ge=1, le=10_000, description="names and changes, at most")] = 1_000,
+) -> Comparison:
+    """How many relevant features they share, and which verdicts changed, by the names of features:
+    the two may be of different datasets."""
+    paths = [
+        str(await _find_table(parts, caller, job_id, JobKind.SELECT, "features"))
+        for job_id in (a, b)
+    ]
+    order = {"work": "compare", "a": paths[0], "b": paths[1], "limit": limit}
+    return Comparison(a=a, b=b, **await parts.questions.ask(caller.owner, order))
 
 
 async def _effect_table(parts: PartsOf, caller: Caller, job_id: str, name: str) -> Path:
