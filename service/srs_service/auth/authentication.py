@@ -125,6 +125,7 @@ def _caller(request: Request, scope: str) -> Caller:
     request.scope["rate"] = parts.rates.count(caller.owner)
     if scope not in caller.scopes:
         raise NotAllowed(f"the key lacks the scope {scope!r}: ask for one that has it.")
+    parts.check_parameters(request)
     return caller
 
 

@@ -76,3 +76,13 @@ class Deliveries:
         with self._database.transaction(write=False) as look:
             row = look.one("SELECT outcome, n_tries FROM deliveries WHERE job_id = :id", id=job_id)
         return None if row is None else (row["outcome"], row["n_tries"])
+
+    def count(self) -> dict[str, int]:
+        """Deliveries by how they stand: waiting, delivered, given up."""
+        with self._database.transaction(write=False) as look:
+            rows = look.run(
+                "SELECT COALESCE(outcome, 'waiting') AS outcome, count(*) AS n FROM deliveries "
+                "GROUP BY outcome"
+            )
+        told = {"waiting": 0, "delivered": 0, "given up": 0}
+        return told | {row["outcome"]: int(row["n"]) for row in rows}

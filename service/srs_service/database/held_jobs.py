@@ -6,7 +6,7 @@ import json
 import time
 from typing import Any
 
-from srs_service.database.connection import Database, Transaction, in_list
+from srs_service.database.connection import Database, Row, Transaction, in_list
 from srs_service.database.documents import ErrorDocument, ProgressDocument, Summary
 from srs_service.database.events import add_event
 from srs_service.database.job_rows import (
@@ -141,6 +141,42 @@ class HeldJobs:
                 progress=json.dumps(progress),
             )
             add_event(change, job, "progress", progress)
+
+    def note_waiting(self, kind: JobKind, doing: str, unless: str, limit: int = 200) -> int:
+        """Say in waiting jobs of a kind what they wait for; how many did not say so yet.
+
+        unless  a part of what they may say already, that is as good
+        """
+        with self._database.transaction() as change:
+            rows = change.run(
+                f"SELECT {COLUMNS} FROM jobs WHERE status = 'QUEUED' AND kind = :kind "
+                f"AND (progress IS NULL OR {{position}}(progress, :unless) = 0) LIMIT :limit",
+                kind=kind.value,
+                unless=json.dumps(unless)[1:-1],
+                limit=limit,
+            )
+            for row in rows:
+                told: ProgressDocument = {"doing": doing, "seconds": 0.0, "peak_mem": 0}
+                change.run(
+                    "UPDATE jobs SET progress = :progress WHERE id = :id",
+                    id=row["id"],
+                    progress=json.dumps(told),
+                )
+                add_event(change, parse_job(row), "progress", told)
+        return len(rows)
+
+    def waiting(self, per_user: int) -> list[Row]:
+        """Waiting jobs by kind: `n`, of which `limited` are of users who run as many as they may;
+        and how long the `oldest` waits, in seconds."""
+        with self._database.transaction(write=False) as look:
+            return look.run(
+                "SELECT j.kind AS kind, count(*) AS n, sum(CASE WHEN r.n >= :per_user THEN 1 "
+                "ELSE 0 END) AS limited, max({now} - j.queued_at) AS oldest FROM jobs j "
+                "LEFT JOIN (SELECT owner, count(*) AS n FROM jobs WHERE status IN "
+                "('RUNNING', 'CANCELLING') GROUP BY owner) r ON r.owner = j.owner "
+                "WHERE j.status = 'QUEUED' GROUP BY j.kind",
+                per_user=per_user,
+            )
 
     def finish(
         self,

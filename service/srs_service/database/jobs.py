@@ -236,7 +236,7 @@ def _conditions(owner: str | None, filters: Mapping[str, Any]) -> tuple[list[str
     for name, sign in (("created_after", ">="), ("created_before", "<")):
         if filters.get(name) is not None:
             wheres.append(f"created_at {sign} :{name}")
-            values[name] = filters[name]
+            values[name] = filters[name] - 1e-6  # times are told in microseconds
     return wheres, values
 
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import FastAPI, Request
 from starlette.concurrency import run_in_threadpool
 
 import srs
@@ -63,6 +63,11 @@ class Parts:
     scheduler: Scheduler
     sign_in: BrowserSignIn
 
+    @staticmethod
+    def check_parameters(request: Request) -> None:
+        """Refuse what the route does not take, once it is known who asks."""
+        refuse_unknown_parameters(request)
+
     @classmethod
     def make(cls, settings: Settings) -> Parts:
         folder = DataFolder(settings.data_dir.resolve())
@@ -100,8 +105,10 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        if settings.max_running:
+        if settings.max_running or settings.scheduler:
             start_template()
+        parts.scheduler.start()
+        parts.runner.on_end = parts.metrics.count_job
         parts.runner.start()
         parts.hub.start()
         parts.webhook_sender.start()
@@ -110,6 +117,7 @@ def create_app(settings: Settings) -> FastAPI:
         finally:
             await parts.hub.stop()
             await run_in_threadpool(parts.runner.stop)
+            await run_in_threadpool(parts.scheduler.stop)
             await run_in_threadpool(parts.webhook_sender.stop)
             parts.store.close()
 
@@ -123,7 +131,6 @@ def create_app(settings: Settings) -> FastAPI:
         openapi_url="/openapi.json",
         redirect_slashes=False,
         generate_unique_id_function=lambda route: f"{route.tags[0]}_{route.name}",
-        dependencies=[Depends(refuse_unknown_parameters)],
     )
     app.state.parts = parts
     for router in ROUTERS:

@@ -14,7 +14,7 @@ QUERY = "query"
 MAX_NAME = 60  # characters of a name that a refusal repeats
 
 
-async def refuse_unknown_parameters(request: Request) -> None:
+def refuse_unknown_parameters(request: Request) -> None:
     """Invalid if the query names what the document does not know of the route."""
     route: Any = request.scope.get("route")
     if not request.query_params or not isinstance(route, APIRoute) or not route.include_in_schema:

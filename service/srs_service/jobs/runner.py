@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
@@ -42,6 +42,8 @@ log = logging.getLogger("srs_service")
 BEAT_SECONDS = 1.0  # between two heartbeats, which also see what users ask
 TIDY_SECONDS = 3600.0  # between two sweeps of what kills left
 POLL_SECONDS = 1.0  # between two looks for jobs that others queued
+LOOK_SECONDS = 2.0  # between two looks whether scheduler and workers are there
+WAITS = "waits for its turn"
 FIRST_BYTES = 1 << 20  # that are reserved for the files of every job
 FEATURE_BYTES = 200  # and of a selection, a feature: tables, document, report, checkpoint
 DISK_FULL: ErrorDocument = {
@@ -59,6 +61,8 @@ class Attempt:
     started  by the monotonic clock
     granted  bytes that it may write in all
     outcome  how it ended, once it has: kept until the store has taken it
+    progress that is not written yet
+    told     the newest progress
     wanted   bytes that the child asks for, and waits
     deadline when a child that was asked to stop is killed
     too_long whether it is stopped because it took longer than allowed
@@ -70,6 +74,7 @@ class Attempt:
     granted: int
     outcome: Mapping[str, Any] | None = None
     progress: ProgressDocument | None = None
+    told: ProgressDocument | None = None
     wanted: Mapping[str, Any] | None = None
     deadline: float | None = None
     too_long: bool = False
@@ -93,9 +98,11 @@ class Runner:
         self._attempts: list[Attempt] = []
         self._wake_in, self._wake_out = Pipe(duplex=False)
         os.set_blocking(self._wake_out.fileno(), False)  # nobody reads where nothing runs
+        self.on_end: Callable[[str, str, float], None] = lambda _kind, _event, _seconds: None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="runner", daemon=True)
-        self._next_claim = self._next_beat = self._next_tidying = 0.0
+        self._next_claim = self._next_beat = self._next_tidying = self._next_look = 0.0
+        self._trouble: str | None = None
 
     def start(self) -> None:
         if self._settings.max_running:
@@ -145,6 +152,9 @@ class Runner:
             self._next_beat = now + min(BEAT_SECONDS, self._settings.lease_seconds / 3)
             for attempt in list(self._attempts):
                 self._beat(attempt, now)
+        if now >= self._next_look:
+            self._next_look = now + LOOK_SECONDS
+            self._say_trouble()
         if now >= self._next_tidying:
             self._next_tidying = now + TIDY_SECONDS
             tidy(self._settings, self._store, self._folder)
@@ -228,6 +238,23 @@ class Runner:
             self._folder.drop_ingest(job.id, job.dataset_id, job.fence)
         return self._folder.size_of_job(job.id)
 
+    def _say_trouble(self) -> None:
+        """Say in selections that the scheduler or its workers are missing, and when they are back.
+
+        Those that run say it beside what they last told.
+        """
+        trouble = self._scheduler.trouble
+        if trouble is not None:
+            self._store.jobs.note_waiting(JobKind.SELECT, trouble, unless=trouble)
+        elif self._trouble is not None:
+            self._store.jobs.note_waiting(JobKind.SELECT, WAITS, unless=WAITS)
+        for attempt in self._attempts:
+            changed = trouble != self._trouble and attempt.outcome is None
+            if changed and attempt.job.kind == JobKind.SELECT:
+                last = attempt.told or {"seconds": 0.0, "peak_mem": 0}
+                attempt.progress = {**last, "doing": trouble or "goes on"}
+        self._trouble = trouble
+
     # -- attempts -----------------------------------------------------------------------------
 
     def _beat(self, attempt: Attempt, now: float) -> None:
@@ -272,7 +299,7 @@ class Runner:
     def _hear(self, attempt: Attempt) -> None:
         message = attempt.child.receive()
         if message is not None and message["event"] == "progress":
-            attempt.progress = message["progress"]
+            attempt.progress = attempt.told = message["progress"]
             return
         if message is not None and message["event"] == "space":
             attempt.wanted = message
@@ -302,6 +329,8 @@ class Runner:
                 )
                 self._attempts.remove(attempt)
                 self._next_claim = 0.0
+                seconds = time.monotonic() - attempt.started
+                self.on_end(job.kind.value, attempt.outcome["event"], seconds)
         except LeaseLost:
             self._drop(attempt)
 

@@ -34,6 +34,7 @@ from srs_service.database.documents import (
     TargetSummary,
 )
 from srs_service.errors import FULL, DiskFull, Invalid, ServiceError
+from srs_service.jobs.cluster_watch import watch_cluster
 from srs_service.jobs.reporting import Reporter, Stopped, Throttle
 from srs_service.jobs.room import Room
 
@@ -319,6 +320,7 @@ WORK: dict[str, Callable[[Order, Reporter], Mapping[str, Any]]] = {
     "plan": make_plan,
     "table": lambda order, _reporter: read_table(order),
     "compare": lambda order, _reporter: compare_tables(order),
+    "cluster": watch_cluster,
 }
 
 
