@@ -98,10 +98,7 @@ class Download:
 
     def __init__(
         self,
-        range: Annotated[
-            str | None,
-            Header(description="bytes=0-99: these bytes only", examples=["bytes=0-99"]),
-        ] = None,
+        range: Annotated[str | None, Header(include_in_schema=False)] = None,
         accept_encoding: Accept = None,
     ) -> None:
         self._is_part = range is not None
