@@ -143,6 +143,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 def _document(app: FastAPI) -> None:
     """Add what routes cannot say by themselves to the OpenAPI document."""
+    from srs_service.schemas.analyses import name_schemas
     from srs_service.schemas.problems import FieldError, Problem, problem_responses
 
     made = app.openapi
@@ -157,6 +158,7 @@ def _document(app: FastAPI) -> None:
             schemas["FieldError"] = FieldError.model_json_schema()
             for name in ("HTTPValidationError", "ValidationError"):
                 schemas.pop(name, None)
+            name_schemas(schemas)
             refused = problem_responses(422)[422]
             for methods in document["paths"].values():
                 for operation in methods.values():  # a parameter that there is not

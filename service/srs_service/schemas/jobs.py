@@ -21,6 +21,7 @@ from srs_service.schemas.fields import (
     Request,
     Response,
     exactly_one,
+    if_given,
     moment,
 )
 from srs_service.schemas.problems import JobError
@@ -63,9 +64,7 @@ KEEP_SUBJECTS: dict[str, Any] = {
 class ExplainSettings(Request):
     """Settings of an explanation, as in `srs.explain`."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"anyOf": [{"properties": {"subjects": {"type": "null"}}}, KEEP_SUBJECTS]}
-    )
+    model_config = ConfigDict(json_schema_extra={"if": if_given("subjects"), "then": KEEP_SUBJECTS})
 
     analyses: list[AnalysisRequest] = Field(
         [AnalysisRequest(analysis=name) for name, kind in ANALYSES.items() if kind.usual],
