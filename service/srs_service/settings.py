@@ -17,6 +17,14 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 PREFIX = "SRS_"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
+LISTS = (
+    "store_roots",
+    "store_urls",
+    "trusted_networks",
+    "trusted_proxies",
+    "oidc_scopes",
+    "oidc_teams",
+)
 Names = Annotated[tuple[str, ...], NoDecode]
 Paths = Annotated[tuple[Path, ...], NoDecode]
 
@@ -154,15 +162,7 @@ class Settings(BaseSettings):
 
     log_format: Literal["json", "text"] = Field("json", description="json or text")
 
-    @field_validator(
-        "store_roots",
-        "store_urls",
-        "trusted_networks",
-        "trusted_proxies",
-        "oidc_scopes",
-        "oidc_teams",
-        mode="before",
-    )
+    @field_validator(*LISTS, mode="before")
     @classmethod
     def _split(cls, given: Any) -> Any:
         if isinstance(given, str):

@@ -102,7 +102,12 @@ class Submitter:
             order = {"work": "inspect", "location": location, "limits": self._registry.limits()}
             about = await self._questions.ask(owner, order)
             return await run_in_threadpool(
-                datasets.register, owner, request.name, location, about, wanted
+                datasets.register,
+                owner,
+                request.name,
+                location=location,
+                about=about,
+                key=wanted,
             )
 
     @contextmanager
