@@ -22,7 +22,7 @@ RENAMED_VALUES = {"target_kind": {"classification": "classes", "regression": "nu
 
 # Keys that later versions added.
 ADDED = {"guarantee", "pairs", "n_features", "stability", "finish_asked"}
-ADDED |= {"stage", "direction", "found_by"}
+ADDED |= {"stage", "direction", "found_by", "labels", "priority", "team"}
 # What differs between equal runs, and numbers of versions.
 LEFT_OUT = {"measured", "schema_version", "seconds", "peak_mem", "srs_version"}
 # For people: later versions may say the same in other words, but not leave it out.
