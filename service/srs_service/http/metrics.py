@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -73,9 +74,8 @@ class Metrics:
         self._job_seconds.labels(kind, outcome).observe(seconds)
 
     def render(self, parts: Parts) -> bytes:
-        """The text that Prometheus reads."""
-        for status, n in parts.store.jobs.count().items():
-            self._jobs.labels(status).set(n)
+        """The text that Prometheus reads, with what is true now."""
+        self.set_jobs(parts.store.jobs.count())
         for outcome, n in parts.store.deliveries.count().items():
             self._webhooks.labels(outcome).set(n)
         self._set_waiting(parts)
@@ -92,6 +92,15 @@ class Metrics:
             ("questions_waiting", parts.questions.lane.n_waiting),
         ):
             self._gauges[key].set(value)
+        return self.show()
+
+    def set_jobs(self, counts: Mapping[str, int]) -> None:
+        """Jobs by status."""
+        for status, n in counts.items():
+            self._jobs.labels(status).set(n)
+
+    def show(self) -> bytes:
+        """The text that Prometheus reads, with what was last set."""
         return generate_latest(self._registry)
 
     def _set_waiting(self, parts: Parts) -> None:
