@@ -44,7 +44,8 @@ def generated(service, client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert "Warning" not in done.stdout + done.stderr, done.stdout[-3_000:]
     monkeypatch.syspath_prepend(str(tmp_path))
     made = importlib.import_module("made_client")
-    return made.AuthenticatedClient(base_url=service.url, token=service.key, timeout=60)
+    with made.AuthenticatedClient(base_url=service.url, token=service.key, timeout=60) as opened:
+        yield opened
 
 
 def test_a_generated_client_works(generated):
