@@ -21,6 +21,7 @@ NAMES = (
     "small",
     "pairs",
     "pair_kernel",
+    "many_targets",
     "calibration",
     "agreement",
     "planning",

@@ -2,8 +2,9 @@
 
 The peer is numpy's X' diag(y) X in float32, one thread: one number a pair, and nothing is compared.
 CPU seconds of one thread; random data, two classes unless said. "Once more" starts from the bests
-of the first look, as the later blocks of a large run do. The limit of the processor is an AND, a
-population count and an addition for 8 words, 2 of these a cycle (Zen 4).
+of the first look, as the later blocks of a large run do. The limit of the processor is measured in
+the same run (`benchmarks.processor`): an AND, a population count and an addition for each word of
+32 samples, in registers.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import Line
+from benchmarks.processor import cycles_a_second, words_a_second
 from srs.evidence.pairs.best import best_partners
 from srs.evidence.pairs.bits import BitRows, make_bits, tiles_of
 from srs.evidence.pairs.cuts import choose_cuts
@@ -29,8 +31,13 @@ BAR = 5e8  # pairs a second with 1,000 samples, where the processor counts 8 wor
 
 def run() -> Iterator[Line]:
     yield from _bits()
+    limit, cycles = words_a_second(), cycles_a_second()
+    yield Line(
+        "limit: AND, count and addition in registers",
+        f"{limit:.2e} words of 32 samples a second: {limit / cycles:.1f} a cycle",
+    )
     for n_samples, n_features in SIZES:
-        yield from _against_matrix_product(n_samples, n_features)
+        yield from _against_matrix_product(n_samples, n_features, limit)
     for name, target in _targets(1_000):
         bits, groups = random_bits(1_000, 8192, target)
         rate = _rate(bits, groups)
@@ -85,7 +92,7 @@ def _bits() -> Iterator[Line]:
     )
 
 
-def _against_matrix_product(n_samples: int, n_features: int) -> Iterator[Line]:
+def _against_matrix_product(n_samples: int, n_features: int, limit: float) -> Iterator[Line]:
     y = np.random.default_rng(2).integers(0, 2, n_samples)
     bits, groups = random_bits(n_samples, n_features, y)
     start = perf_counter()
@@ -106,10 +113,14 @@ def _against_matrix_product(n_samples: int, n_features: int) -> Iterator[Line]:
         f"at least {BAR:.0e}" if has_bar else "",
         first >= BAR if has_bar else None,
     )
-    words = groups.n_words / 2  # of 64 samples
+    shares = (rate * groups.n_words / limit for rate in (first, again))
     yield Line(
         f"N = {n_samples:,}, once more",
-        f"{again:.2e}: {again * words:.2e} words a second",
+        f"{again:.2e} pairs a second",
+    )
+    yield Line(
+        f"N = {n_samples:,}, share of the limit",
+        "{:.2f}, once more {:.2f}".format(*shares),
     )
     yield Line(
         f"N = {n_samples:,}, {N_PLAIN:,} features, registers and plain loop",

@@ -36,9 +36,12 @@ if TYPE_CHECKING:
     from srs.ingest.formats.folders import FolderSigns
     from srs.ingest.formats.format import Format
     from srs.ingest.formats.registry import find_format, formats
+    from srs.ingest.more_targets import add_targets, remove_targets
     from srs.ingest.values import read_values
     from srs.results.explanation import Explanation
+    from srs.results.many import ManyResults, load_many
     from srs.results.result import Result, load_result
+    from srs.selection.many import ManyProgress, select_many
     from srs.selection.plan import Plan, check, plan
     from srs.selection.select import select
     from srs.selection.selector import SRSSelector
@@ -59,6 +62,8 @@ __all__ = [
     "FeatureStore",
     "FolderSigns",
     "Format",
+    "ManyProgress",
+    "ManyResults",
     "Option",
     "Plan",
     "Progress",
@@ -68,6 +73,7 @@ __all__ = [
     "Target",
     "TargetKind",
     "__version__",
+    "add_targets",
     "analyses",
     "check",
     "errors",
@@ -78,11 +84,14 @@ __all__ = [
     "formats",
     "ingest",
     "load_kernels",
+    "load_many",
     "load_result",
     "open_store",
     "plan",
     "read_values",
+    "remove_targets",
     "select",
+    "select_many",
     "target_kinds",
     "theory",
 ]
@@ -96,6 +105,8 @@ _HOMES = {
     "FeatureStore": "srs.store",
     "FolderSigns": "srs.ingest.formats.folders",
     "Format": "srs.ingest.formats.format",
+    "ManyProgress": "srs.selection.many",
+    "ManyResults": "srs.results.many",
     "Option": "srs.catalogue",
     "Plan": "srs.selection.plan",
     "Progress": "srs.engine.state",
@@ -103,23 +114,36 @@ _HOMES = {
     "SRSSelector": "srs.selection.selector",
     "Target": "srs.targets.target",
     "TargetKind": "srs.targets.kinds",
+    "add_targets": "srs.ingest.more_targets",
     "check": "srs.selection.plan",
     "evidence_kinds": "srs.evidence.registry",
     "find_format": "srs.ingest.formats.registry",
     "formats": "srs.ingest.formats.registry",
     "load_kernels": "srs.engine.kernels",
+    "load_many": "srs.results.many",
     "load_result": "srs.results.result",
     "open_store": "srs.store",
     "plan": "srs.selection.plan",
     "read_values": "srs.ingest.values",
+    "remove_targets": "srs.ingest.more_targets",
     "select": "srs.selection.select",
+    "select_many": "srs.selection.many",
     "target_kinds": "srs.targets.registry",
 }
 _MODULES = {"analyses": "srs.explain.analyses", "theory": "srs.theory"}
 
 
 # What srs-select-client has of this.
-_OF_CLIENT = ("Explanation", "Result", "SRSError", "__version__", "errors", "load_result")
+_OF_CLIENT = (
+    "Explanation",
+    "ManyResults",
+    "Result",
+    "SRSError",
+    "__version__",
+    "errors",
+    "load_many",
+    "load_result",
+)
 
 
 def __getattr__(name: str) -> Any:

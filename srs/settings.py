@@ -41,9 +41,11 @@ MODES = ("default", "paper")
 RULES = ("tail", "knockoff")
 GUARANTEES = ("fdr", "confident")
 PAIRS = ("auto", "all", "off")
+PAPER_RULES = ("probe", "importance")
 CRITERIA = ("entropy", "gini", "variance")
 # Settings of how samples were taken; a run without them has none of these names in its documents.
-OF_SAMPLES = ("sample_weight", "class_weight", "confounders", "subjects")
+OF_SAMPLES = ("sample_weight", "class_weight", "confounders", "subjects", "covariates")
+LATER = {"paper_rule": "probe"}  # left out of documents where they have this value, as before
 FEW_FEATURES, MANY_FEATURES = 500, 3_000  # 7 probes a feature below, 3 between, 1 from there on:
 # the tail of the null must be fitted on enough of them
 MOST_SECONDS = 86_400.0  # a day: a run that nobody bounded and nobody looks after ends then
@@ -77,7 +79,11 @@ class Settings:
     )
     target: str | None = described(None, "Name of the target.", unset="the first of the store")
     pinned: tuple[str | int, ...] = described(
-        (), "Names or ids of covariates: in every subspace, reported separately.", SAMPLES, "none"
+        (),
+        "Names or ids of features that are in every subspace and reported separately; trees may "
+        "split on them, nothing is adjusted for them: see covariates.",
+        SAMPLES,
+        "none",
     )
     subspace_size: int | None = described(
         None, "Features that a tree explores.", METHOD, "from memory and data", symbol="q", **COUNT
@@ -169,12 +175,19 @@ class Settings:
         "when more trees would hardly change it",
         **COUNT,
     )
+    paper_rule: str = described(
+        "probe",
+        'Paper mode: "probe": what beats a random probe (7.C.1); "importance": whatever gets an '
+        "importance above 0 in a tree (step 2(c)).",
+        METHOD,
+        choices=PAPER_RULES,
+    )
     probe_draws: int = described(
         10, "Paper mode: a feature needs more draws than this.", METHOD, symbol="L", **NATURAL
     )
     probe_share: float = described(
         0.95,
-        "Paper mode: share of draws in which a feature must beat the probe.",
+        "Paper mode: a feature must beat the probe in more than this share of its draws.",
         METHOD,
         symbol="beta",
         **SHARE,
@@ -199,7 +212,8 @@ class Settings:
     )
     confounders: tuple[str, ...] = described(
         (),
-        "Columns of the store to adjust for, e.g. batch or sex.",
+        "Columns of the store to adjust for by comparing only samples that are equal in all of "
+        "them, e.g. batch or pair; many columns or numbers: covariates.",
         SAMPLES,
         "none",
     )
@@ -209,6 +223,13 @@ class Settings:
         SAMPLES,
         "every sample is its own subject",
     )
+    covariates: tuple[str, ...] = described(
+        (),
+        "Columns of the store to adjust for by a model of the target, e.g. age, sex and principal "
+        "components; numbers or categories.",
+        SAMPLES,
+        "none",
+    )
 
     def __post_init__(self) -> None:
         for setting in OF_RESULTS:
@@ -217,8 +238,11 @@ class Settings:
             raise SettingsError("paper mode has no pinned features; use the default mode.")
         if self.mode == "paper" and any(getattr(self, name) for name in OF_SAMPLES):
             raise SettingsError(
-                "paper mode has no weights, confounders or subjects; use the default mode."
+                "paper mode has no weights, confounders, covariates or subjects; use the default "
+                "mode."
             )
+        if self.mode != "paper" and self.paper_rule != "probe":
+            raise SettingsError("paper_rule is a setting of paper mode: give mode as well.")
         self._refuse_ignored()
 
     def _refuse_ignored(self) -> None:
@@ -265,14 +289,17 @@ class Settings:
 
     def to_json(self) -> dict[str, Any]:
         raw = {**asdict(self), "pinned": list(self.pinned), "evidence": list(self.evidence)}
-        raw["confounders"] = list(self.confounders)
+        raw |= {"confounders": list(self.confounders), "covariates": list(self.covariates)}
+        for name, usual in LATER.items():
+            if raw[name] == usual:
+                del raw[name]
         return {name: value for name, value in raw.items() if name not in OF_SAMPLES or value}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Settings:
         known = {f.name for f in fields(cls)}
         values = {name: value for name, value in raw.items() if name in known}
-        for name in ("pinned", "evidence", "confounders"):
+        for name in ("pinned", "evidence", "confounders", "covariates"):
             values[name] = tuple(values.get(name, ()))
         return cls(**values)
 

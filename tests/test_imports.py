@@ -54,7 +54,8 @@ ORDER = {
     ),
 }
 # Packages of others that only these may import.
-OF_EXTRAS = {"h5py", "bed_reader", "nibabel"}  # imported by name, see `srs.ingest.readers.extras`
+# Imported by name, see `srs.ingest.readers.extras`.
+OF_EXTRAS = {"h5py", "bed_reader", "nibabel", "pgenlib", "bgen", "cyvcf2"}
 KEPT_APART = {
     "zarr": {"store", "ingest", "results"},
     "obstore": {"store"},
@@ -69,6 +70,9 @@ KEPT_APART = {
     "h5py": {"ingest", "results"},
     "bed_reader": {"ingest", "results"},
     "nibabel": {"ingest", "results"},
+    "pgenlib": {"ingest"},
+    "bgen": {"ingest"},
+    "cyvcf2": {"ingest"},
     "uvicorn": {"cli"},
     "pydantic": {"cli"},
     "httpx": {"client"},

@@ -110,3 +110,19 @@ def write_nifti(path: Path) -> None:
 
 def write_mat(path: Path) -> None:
     scipy.io.savemat(path, {"x": dense(10_000)}, do_compression=True)
+
+
+def write_series(path: Path, n_rows: int, n_samples: int) -> None:
+    """A series matrix of GEO with values between 0 and 1."""
+    values = np.random.default_rng(0).beta(0.5, 0.5, size=(200, n_samples)).round(6)
+    rows = ["\t".join(map(str, row)) + "\n" for row in values.tolist()]
+    names = "\t".join(f'"GSM{i}"' for i in range(n_samples))
+    with gzip.open(path, "wt", compresslevel=4) as file:
+        file.write(f'!Series_title\t"x"\n!series_matrix_table_begin\n"ID_REF"\t{names}\n')
+        file.writelines(f'"cg{i:08}"\t{rows[i % 200]}' for i in range(n_rows))
+        file.write("!series_matrix_table_end\n")
+
+
+def read_series(path: Path) -> pd.DataFrame:
+    """As GEOparse and its like do: pandas below the lines that begin with `!`."""
+    return pd.read_csv(path, sep="\t", comment="!", index_col=0)

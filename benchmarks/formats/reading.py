@@ -23,7 +23,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 import srs
-from benchmarks.formats import files
+from benchmarks.formats import files, genotype_files
 from benchmarks.measure import Line, temporary_folder
 
 BAR = 3.0
@@ -80,6 +80,36 @@ FORMATS: dict[str, tuple[str, Callable[[Path], Any], Callable[[Path], Any]]] = {
         lambda p: zarr.open_group(p, mode="r")["call_genotype"][:],
     ),
     "bed": ("x.bed", lambda p: files.write_bed(p, 100_000, 2000), read_bed),
+    "pgen": (
+        "x.pgen",
+        lambda p: genotype_files.write_pgen(p, 100_000, 2000, imputed=False),
+        lambda p: genotype_files.read_pgen(p, imputed=False),
+    ),
+    "pgen-dosages": (
+        "imputed.pgen",
+        lambda p: genotype_files.write_pgen(p, 30_000, 2000, imputed=True),
+        lambda p: genotype_files.read_pgen(p, imputed=True),
+    ),
+    "bgen": (
+        "x.bgen",
+        lambda p: genotype_files.write_bgen(p, 30_000, 2000),
+        genotype_files.read_bgen,
+    ),
+    "vcf.gz": (
+        "x.vcf.gz",
+        lambda p: genotype_files.write_vcf(p, 30_000, 2000),
+        genotype_files.read_vcf,
+    ),
+    "bcf": (
+        "x.bcf",
+        lambda p: genotype_files.write_vcf(p, 30_000, 2000),
+        genotype_files.read_vcf,
+    ),
+    "geo": (
+        "GSE1_series_matrix.txt.gz",
+        lambda p: files.write_series(p, 40_000, 300),
+        files.read_series,
+    ),
     "hdf5": ("x.h5", lambda p: files.write_hdf5(p, 50_000), read_hdf5),
     "hdf5-gzip": ("gzip.h5", lambda p: files.write_hdf5(p, 10_000, compression="gzip"), read_hdf5),
     "mat": ("x.mat", files.write_mat, scipy.io.loadmat),

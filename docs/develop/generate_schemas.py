@@ -20,7 +20,7 @@ from srs.results import explanation, result
 from srs.results.documents.explanation import AnalysisRow, ExplanationDocument
 from srs.results.documents.result import FeatureRow, PredictionRow, ResultDocument
 from srs.selection.plan import Plan
-from srs.settings import OF_SAMPLES, Settings
+from srs.settings import LATER, OF_SAMPLES, Settings
 from srs.store import layout
 from srs.store.description import StoreDescription, TargetDescription
 from srs_service.database.documents import (
@@ -47,7 +47,7 @@ OTHER_KEYS = {
     TargetDescription: Any,
 }
 # Settings that are left out of documents where they are not used.
-OPTIONAL = {Settings: OF_SAMPLES}
+OPTIONAL = {Settings: (*OF_SAMPLES, *LATER)}
 # Who sets it writes an amount as text, and documents have a number.
 DESCRIBED = {Settings: {"allowed_mem": "Bytes that the process, or each worker, may hold"}}
 

@@ -50,6 +50,15 @@ Subjects = Annotated[
         metavar="NAME", help="Column of the store: samples of one subject belong together."
     ),
 ]
+Targets = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Select for many targets: names with commas between them, all, or a table of the "
+        "samples whose columns are added to the store as by `srs targets add`.",
+        rich_help_panel=SAMPLES,
+    ),
+]
 Sets = Annotated[
     Path | None,
     typer.Option(

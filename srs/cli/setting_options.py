@@ -62,8 +62,9 @@ Pinned = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Names or ids of covariates: in every subspace, reported separately. Repeat for "
-        "more. Default: none.",
+        help="Names or ids of features that are in every subspace and reported separately; trees "
+        "may split on them, nothing is adjusted for them: see covariates. Repeat for more. "
+        "Default: none.",
         rich_help_panel=SAMPLES,
     ),
 ]
@@ -222,6 +223,15 @@ Patience = Annotated[
         rich_help_panel=LIMITS,
     ),
 ]
+PaperRule = Annotated[
+    str,
+    typer.Option(
+        metavar="probe|importance",
+        help='Paper mode: "probe": what beats a random probe (7.C.1); "importance": whatever gets'
+        " an importance above 0 in a tree (step 2(c)).",
+        rich_help_panel=METHOD,
+    ),
+]
 ProbeDraws = Annotated[
     int,
     typer.Option(
@@ -232,8 +242,8 @@ ProbeDraws = Annotated[
 ProbeShare = Annotated[
     float,
     typer.Option(
-        help="Paper mode: share of draws in which a feature must beat the probe (beta): between 0"
-        " and 1.",
+        help="Paper mode: a feature must beat the probe in more than this share of its draws "
+        "(beta): between 0 and 1.",
         rich_help_panel=METHOD,
     ),
 ]
@@ -276,8 +286,9 @@ Confounders = Annotated[
         "--confounders",
         "--confounder",
         metavar="NAME",
-        help="Columns of the store to adjust for, e.g. batch or sex. Repeat for more. Default: "
-        "none.",
+        help="Columns of the store to adjust for by comparing only samples that are equal in all "
+        "of them, e.g. batch or pair; many columns or numbers: covariates. Repeat for more. "
+        "Default: none.",
         rich_help_panel=SAMPLES,
     ),
 ]
@@ -287,6 +298,15 @@ Subjects = Annotated[
         metavar="NAME",
         help="Column of the store: samples that belong together, e.g. those of one person. "
         "Default: every sample is its own subject.",
+        rich_help_panel=SAMPLES,
+    ),
+]
+Covariates = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Columns of the store to adjust for by a model of the target, e.g. age, sex and "
+        "principal components; numbers or categories. Repeat for more. Default: none.",
         rich_help_panel=SAMPLES,
     ),
 ]

@@ -17,7 +17,7 @@ SampleColumn = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="File, or column of --table or of the data, to keep for `srs select` as "
+        help="File, or column of --table or of the data, to keep for `srs select` as covariate, "
         "confounder, subjects or weights; repeat for more.",
     ),
 ]
@@ -35,6 +35,28 @@ Categorical = Annotated[
 TargetKind = Annotated[
     str | None,
     typer.Option(help="Kind of the target. Default: decided by its values."),
+]
+Event = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Of a time to event: file or column that is 1 where the event was seen, 0 where it "
+        "is censored. The target is then the time.",
+    ),
+]
+Exposure = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Of a count: file or column of the time or amount that it was counted in.",
+    ),
+]
+Ordinal = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LEVELS",
+        help="Levels of the target from low to high, e.g. low,mid,high: its classes are ordered.",
+    ),
 ]
 Names = Annotated[
     Path | None,
@@ -61,7 +83,8 @@ Covariate = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Column of --table that becomes a feature, to be pinned; repeat for more.",
+        help="Column of --table that becomes a feature, to be pinned; repeat for more. To adjust "
+        "for it, give it as --sample-column.",
     ),
 ]
 Array = Annotated[
@@ -70,7 +93,7 @@ Array = Annotated[
         "--dataset",
         metavar="NAME",
         help="Which array of the data, if there are several: layers/counts of AnnData, a path in "
-        "HDF5 or zarr, a variable of MATLAB.",
+        "HDF5 or zarr, a variable of MATLAB, DS of VCF.",
     ),
 ]
 Mask = Annotated[

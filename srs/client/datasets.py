@@ -89,6 +89,9 @@ class Datasets:
         name: str | None = None,
         orientation: str = "samples",
         target_kind: str | None = None,
+        event: str | None = None,
+        exposure: str | None = None,
+        ordinal: Sequence[str] | None = None,
         categorical: Sequence[str] = (),
         id_column: str | None = None,
         dataset: str | None = None,
@@ -108,6 +111,7 @@ class Datasets:
         name            name of the dataset; None: the name of the file
         mask, table, names, sample_ids   files, as in `srs.ingest`
         sample_columns  columns of the data or of `table` that are kept with the target
+        event, exposure  columns of a time to event, or of a count
         Other arguments as in `srs.ingest`.
 
         Returns when the data have arrived; `Dataset.wait` waits for the store.
@@ -121,6 +125,7 @@ class Datasets:
             **self._send_beside(mask=mask, table=table, names=names, sample_ids=sample_ids),
             "orientation": orientation,
             "target_kind": target_kind,
+            **_of_target(event, exposure, ordinal),
             "categorical": list(categorical),
             "id_column": id_column,
             "dataset": dataset,
@@ -138,6 +143,9 @@ class Datasets:
         name: str | None = None,
         orientation: str = "samples",
         target_kind: str | None = None,
+        event: str | None = None,
+        exposure: str | None = None,
+        ordinal: Sequence[str] | None = None,
         categorical: Sequence[str] = (),
         id_column: str | None = None,
         dataset: str | None = None,
@@ -170,6 +178,7 @@ class Datasets:
             **{key: _place(text) for key, text in beside.items() if text is not None},
             "orientation": orientation,
             "target_kind": target_kind,
+            **_of_target(event, exposure, ordinal),
             "categorical": list(categorical),
             "id_column": id_column,
             "dataset": dataset,
@@ -263,3 +272,15 @@ def _last(path: str) -> str:
     ('wide.zarr', 'wide.zarr')
     """
     return path.rstrip("/").rpartition("/")[2] or path
+
+
+def _of_target(
+    event: str | None, exposure: str | None, ordinal: Sequence[str] | None
+) -> dict[str, Any]:
+    """What a kind of target needs, as far as it was given."""
+    given = {
+        "event": event,
+        "exposure": exposure,
+        "ordinal": None if ordinal is None else list(ordinal),
+    }
+    return {name: value for name, value in given.items() if value is not None}

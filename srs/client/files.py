@@ -20,7 +20,7 @@ def with_companions(file: Path) -> list[Path]:
     [PosixPath('X.npy')]
     """
     found = find_format(file)
-    if found is None or not found.companions:
+    if found is None or not (found.companions or found.beside):
         return [file]
     missing = found.say_missing(file, Path.exists)
     if missing:

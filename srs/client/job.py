@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from srs.results.many import ManyResults
     from srs.results.result import Result
 
 PARQUET = "application/vnd.apache.parquet"
@@ -169,14 +170,37 @@ class Job:
 
     # -- results ------------------------------------------------------------------------------
 
-    def result(self) -> Result:
-        """The result of a selection that succeeded, as `srs.select` returns it."""
+    @property
+    def has_targets(self) -> bool:
+        """Whether it is a selection for many targets."""
+        return self.document.get("targets") is not None
+
+    def targets(self) -> list[dict[str, Any]]:
+        """What became of each target of a selection for many, as `ManyResults.summary` tells."""
+        self._expect("select")
+        found = self._connection.get(self._path("/targets")).json()["items"]
+        return list(found)
+
+    def overview(self) -> pd.DataFrame:
+        """Targets by features that are relevant for one of them, of a selection for many."""
+        self._expect("select")
+        frame: pd.DataFrame = self._table("/overview", {}).to_pandas()
+        return frame
+
+    def result(self, target: str | None = None) -> Result:
+        """The result of a selection that succeeded, as `srs.select` returns it.
+
+        target  of a selection for many targets: which
+        """
         from srs.results.feature_table import WholeTable
         from srs.results.result import make_result
 
         self._expect("select")
-        document = self._connection.get(self._path("/result")).json()
-        table = WholeTable(self._table("/features", {}))
+        if self.has_targets and target is None:
+            raise InputError(f"{self.id} has many targets: say which, see Job.targets.")
+        params = {} if target is None else {"target": target}
+        document = self._connection.get(self._path("/result"), params).json()
+        table = WholeTable(self._table("/features", params))
         return make_result(document, table, f"the result of {self.id}")
 
     def features(
@@ -186,6 +210,7 @@ class Job:
         sort: str | None = None,
         search: str | None = None,
         limit: int | None = None,
+        target: str | None = None,
     ) -> pd.DataFrame:
         """Features of a selection, sorted and filtered by the service.
 
@@ -193,8 +218,10 @@ class Job:
         sort     a column, e.g. "q_value"; "-importance": descending
         search   only names that contain this text
         limit    number of rows (at most 10,000)
+        target   of a selection for many targets: which
         """
         wanted = {
+            "target": target,
             "verdict": [verdict] if isinstance(verdict, str) else list(verdict),
             "sort": sort,
             "search": search,
@@ -205,7 +232,12 @@ class Job:
         return frame
 
     def pairs(
-        self, *, sort: str | None = None, search: str | None = None, limit: int | None = None
+        self,
+        *,
+        sort: str | None = None,
+        search: str | None = None,
+        limit: int | None = None,
+        target: str | None = None,
     ) -> pd.DataFrame:
         """Pairs of features that matter together, of a selection that looked at pairs.
 
@@ -214,9 +246,10 @@ class Job:
         sort    a column, e.g. "q_value"; "-statistic": descending
         search  only pairs with a name that contains this text
         limit   number of rows (at most 10,000)
+        target  of a selection for many targets: which
         """
         self._expect("select")
-        wanted = {"sort": sort, "search": search, "limit": limit}
+        wanted = {"sort": sort, "search": search, "limit": limit, "target": target}
         params = {name: value for name, value in wanted.items() if value is not None}
         frame: pd.DataFrame = self._table("/pairs", params).to_pandas()
         return frame
@@ -235,6 +268,8 @@ class Job:
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write what `srs select` or `srs explain` would have written; returns the folder."""
+        if self.has_targets:
+            return self._results().save(folder)
         if self.kind != "explain":
             return self.result().save(folder)
         import pyarrow.parquet as pq
@@ -247,6 +282,15 @@ class Job:
         (path / "explain.html").write_bytes(report.content)
         (path / "explain.json").write_bytes(self._connection.get(self._path("/result")).content)
         return path
+
+    def _results(self) -> ManyResults:
+        """The results of all targets of a selection for many."""
+        from srs.results.many import ManyResults
+
+        rows = self.targets()
+        found = {row["target"]: self.result(row["target"]) for row in rows if row["error"] is None}
+        failed = {row["target"]: row["error"] for row in rows if row["error"] is not None}
+        return ManyResults(found, failed)
 
     def _expect(self, kind: str) -> None:
         if self.kind != kind:

@@ -28,6 +28,7 @@ class Jobs:
         kind: str = "select",
         *,
         features: Any = None,
+        targets: Sequence[str] | str | None = None,
         name: str | None = None,
         idempotency_key: str | None = None,
         webhook: Mapping[str, str] | None = None,
@@ -37,7 +38,10 @@ class Jobs:
 
         dataset          a dataset or its id
         kind             "select" or "explain"; `Datasets.upload` submits the third kind, "ingest"
-        features         of an explanation: a selection that succeeded (a job or its id), or names
+        features         of an explanation: a selection that succeeded (a job or its id; of one for
+                         many targets {"job_id": ..., "target": ...}), or names
+        targets          of a selection: names of targets, or "all", to select for each of them;
+                         None: for one, the setting `target`
         name             name of the job
         idempotency_key  the same key and request give the same job, from any process; None: a new
                          one, which covers the retries of this call
@@ -53,6 +57,8 @@ class Jobs:
             raise InputError("features can only be given for explanations: use kind='explain'.")
         else:
             _refuse_unknown(settings)
+            if targets is not None:
+                body["targets"] = targets if isinstance(targets, str) else list(targets)
         body |= {"settings": _settings(settings), "name": name, "webhook": webhook}
         key = idempotency_key or str(uuid.uuid4())
         return Job(self._connection, self._connection.post("/v1/jobs", body, key=key).json())
@@ -95,9 +101,21 @@ class Jobs:
         found = items_of(self._connection, "/v1/jobs", params, limit)
         return [Job(self._connection, document) for document in found]
 
-    def compare(self, a: Job | str, b: Job | str) -> dict[str, Any]:
-        """Two selections side by side: overlap of their relevant features, changed verdicts."""
+    def compare(
+        self,
+        a: Job | str,
+        b: Job | str,
+        *,
+        target_a: str | None = None,
+        target_b: str | None = None,
+    ) -> dict[str, Any]:
+        """Two selections side by side: overlap of their relevant features, changed verdicts.
+
+        target_a, target_b  of selections for many targets: which
+        """
         params = {"a": _id(a), "b": _id(b)}
+        targets = {"target_a": target_a, "target_b": target_b}
+        params |= {name: target for name, target in targets.items() if target is not None}
         found: dict[str, Any] = self._connection.get("/v1/compare", params).json()
         return found
 
@@ -144,6 +162,8 @@ def _features(given: Any) -> dict[str, Any]:
         )
     if isinstance(given, (Job, str)):
         return {"job_id": _id(given)}
+    if isinstance(given, Mapping):
+        return {"job_id": _id(given["job_id"]), "target": given.get("target")}
     return {"names": list(given)}
 
 

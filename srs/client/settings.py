@@ -37,6 +37,7 @@ class SelectSettings(TypedDict, total=False):
     max_depth: int | None
     min_samples_leaf: int
     patience: int | None
+    paper_rule: str
     probe_draws: int
     probe_share: float
     holdout: float
@@ -44,6 +45,7 @@ class SelectSettings(TypedDict, total=False):
     class_weight: str | None
     confounders: Sequence[str] | None
     subjects: str | None
+    covariates: Sequence[str] | None
     feature_sets: Any
     # end generated
 

@@ -1,8 +1,7 @@
-"""An estimate with its confidence interval, and what fits share: designs, Newton, variances."""
+"""An estimate with its confidence interval, and what fits share: designs and variances."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +9,6 @@ from scipy import special
 
 LEVEL = 0.95
 Z = float(special.ndtri(0.5 + LEVEL / 2))
-MAX_STEPS = 50
-CLOSE = 1e-9  # change of the log-likelihood, relative, at which Newton ends
 
 
 @dataclass(frozen=True)
@@ -106,55 +103,3 @@ class Design:
             factor = groups / max(groups - 1, 1) * (n - 1) / max(n - k, 1)
         found: np.ndarray = factor * bread @ (scores.T @ scores) @ bread
         return found
-
-
-@dataclass(frozen=True)
-class Fit:
-    """What Newton's method found.
-
-    beta         coefficients
-    information  minus the second derivative of the log-likelihood
-    converged    whether it came to an end
-    """
-
-    beta: np.ndarray
-    information: np.ndarray
-    converged: bool
-
-
-Derivatives = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
-
-
-def newton(start: np.ndarray, derivatives: Derivatives) -> Fit:
-    """Maximise a log-likelihood; steps that make it worse are halved.
-
-    derivatives  of coefficients: log-likelihood, its gradient, and the information
-    """
-    beta = start.astype(np.float64)
-    value, gradient, information = derivatives(beta)
-    for _ in range(MAX_STEPS):
-        try:
-            step = np.linalg.solve(information, gradient)
-        except np.linalg.LinAlgError:
-            return Fit(beta, information, False)
-        for _ in range(30):
-            trial = derivatives(beta + step)
-            if np.isfinite(trial[0]) and trial[0] >= value - 1e-12 * abs(value):
-                break
-            step = step / 2
-        else:
-            return Fit(beta, information, False)
-        beta = beta + step
-        change, (value, gradient, information) = trial[0] - value, trial
-        if abs(change) <= CLOSE * (abs(value) + 1e-3) and np.abs(step).max() < 1e-5:
-            return Fit(beta, information, True)
-    return Fit(beta, information, False)
-
-
-def invert(information: np.ndarray) -> np.ndarray | None:
-    """The inverse of an information matrix; None if there is none."""
-    try:
-        found = np.linalg.inv(information)
-    except np.linalg.LinAlgError:
-        return None
-    return found if np.isfinite(found).all() and (np.diag(found) > 0).all() else None

@@ -45,3 +45,8 @@ class EffectKind:
     def scaled(self, beta: float) -> float:
         """An estimate on its own scale."""
         return float(np.exp(min(beta, 700.0))) if self.is_ratio else beta
+
+    @property
+    def linear_measure(self) -> str:
+        """What an estimate is on the scale where effects add up."""
+        return f"log {self.measure}" if self.is_ratio else self.measure

@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 
 MISSING = 255
+FRACTIONS = 8  # as `srs.store.layout` has it, and so the next
+DOSAGE_STEPS = 127
 MOST_STEPS = 25
 STEEP = 15.0  # log odds between two levels, beyond which a feature separates the classes
 
@@ -18,11 +20,14 @@ def level_values(counts, dosages, x):
     deviation is 1. False if all samples have the same.
 
     counts   float64 (256,): samples by code
-    dosages  which of 0, 1 and 2 the codes stand for, a bit each; 0: none
+    dosages  which of 0, 1 and 2 the codes stand for, a bit each, or FRACTIONS; 0: none
     """
     n = 0.0
     code = 0
-    if dosages:
+    if dosages == FRACTIONS:
+        for k in range(MISSING):
+            x[k] = k / DOSAGE_STEPS
+    elif dosages:
         for dosage in range(3):
             if dosages & (1 << dosage):
                 x[code] = dosage

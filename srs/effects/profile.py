@@ -94,3 +94,32 @@ def profile(
 ) -> list[tuple[str, int, Interval]]:
     """Name, samples and target of each bin; summarise: tells of the target of chosen samples."""
     return [(one.name, one.n, summarise(one.samples)) for one in bins]
+
+
+def rate(events: float, time: float) -> Interval:
+    """Events per unit of time, with the exact interval of a Poisson count.
+
+    >>> found = rate(4, 8.0)
+    >>> round(found.value, 2), round(found.low, 3), round(found.high, 3)
+    (0.5, 0.136, 1.28)
+    """
+    if time <= 0:
+        return Interval.none()
+    tail = (1.0 - LEVEL) / 2
+    low = float(special.gammaincinv(events, tail)) if events > 0 else 0.0
+    high = float(special.gammaincinv(events + 1.0, 1.0 - tail))
+    return Interval(events / time, low / time, high / time)
+
+
+def mean_rate(counts: np.ndarray, exposure: np.ndarray) -> Interval:
+    """Counts per unit of exposure; the interval allows that counts vary more than Poisson ones."""
+    n, total = len(counts), float(exposure.sum())
+    if not n:
+        return Interval.none()
+    middle = float(counts.sum()) / total
+    if n < 2:
+        return Interval(middle, float("nan"), float("nan"))
+    rest = counts - middle * exposure
+    error = float(np.sqrt(n / (n - 1) * (rest**2).sum())) / total
+    half = float(special.stdtrit(n - 1, 0.5 + LEVEL / 2)) * error
+    return Interval(middle, max(0.0, middle - half), middle + half)

@@ -4,11 +4,14 @@ classes or numbers that their values are."""
 from __future__ import annotations
 
 from srs.effects.classes import CLASS_EFFECTS
+from srs.effects.counts import COUNT_EFFECTS
 from srs.effects.kinds import EffectKind
 from srs.effects.numbers import NUMBER_EFFECTS
+from srs.effects.ordinal import ORDINAL_EFFECTS
+from srs.effects.survival import SURVIVAL_EFFECTS
 from srs.targets.target import Target
 
-BUILT_IN = (CLASS_EFFECTS, NUMBER_EFFECTS)
+BUILT_IN = (CLASS_EFFECTS, NUMBER_EFFECTS, ORDINAL_EFFECTS, COUNT_EFFECTS, SURVIVAL_EFFECTS)
 
 
 def effects_of(target: Target) -> EffectKind:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from srs.effects.levels import MOST_STEPS, odds_of_tiles, slopes_of_tiles, values_of_tile
+from srs.targets.models.null import NullModel
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Sweep:
     others    float64 (n, k): covariates with a column of ones before them; None: there are none
     weights   float64 of these; None: all alike
     clusters  int of these: samples of one subject; None: each is its own
+    null      the null model of all samples, of kinds that are learned by it; None: others
     """
 
     order: np.ndarray
@@ -33,6 +35,7 @@ class Sweep:
     others: np.ndarray | None = None
     weights: np.ndarray | None = None
     clusters: np.ndarray | None = None
+    null: NullModel | None = None
 
     def run(self, tiles: np.ndarray, dosages: np.ndarray, skipped: np.ndarray) -> np.ndarray:
         """float32 (5, n): beta, standard error and score z of each column, the frequency of the
@@ -44,7 +47,9 @@ class Sweep:
         """
         found = np.full((5, tiles.shape[0] * tiles.shape[2]), np.nan, np.float32)
         plain = self.others is None and self.weights is None and self.clusters is None
-        if plain and len(self.classes):
+        if self.null is not None:
+            self._by_model(self.null, tiles, dosages, skipped, found=found)
+        elif plain and len(self.classes):
             orders = (self.order[self.classes == 0], self.order[self.classes == 1])
             odds_of_tiles(tiles, orders, dosages, skipped, found)
         elif plain:
@@ -79,6 +84,41 @@ class Sweep:
                 total = float(rest @ rest)
                 left_over = np.maximum(total - score * beta, 0.0) / max(freedom, 1)
                 error = np.sqrt(left_over / np.where(usable, spread, 1.0))
+            for row, values in enumerate((beta, error, z)):
+                found[row, here] = np.where(usable, values, np.nan)
+
+    def _by_model(
+        self,
+        null: NullModel,
+        tiles: np.ndarray,
+        dosages: np.ndarray,
+        skipped: np.ndarray,
+        *,
+        found: np.ndarray,
+    ) -> None:
+        """Scores of a null model, and one Newton step from it."""
+        mass = np.ones(len(self.order)) if self.weights is None else self.weights
+        rest, information = mass * null.residuals[self.order], mass * null.information[self.order]
+        cross = mass[:, None] * null.cross[self.order]
+        x = np.empty((len(self.order), tiles.shape[2]))
+        for t, tile in enumerate(tiles):
+            here = slice(t * tiles.shape[2], (t + 1) * tiles.shape[2])
+            values_of_tile(
+                tile, self.order, dosages[here], skipped[here], x=x, found=found[:, here]
+            )
+            usable = np.isfinite(x[0])
+            x[0, ~usable] = 0.0
+            a = cross.T @ x
+            slopes, whole = null.bread @ a, information @ x**2
+            spread = whole - (a * slopes).sum(axis=0)
+            usable &= spread > 1e-9 * np.maximum(whole, 1e-300)
+            score, variance = x.T @ rest, spread
+            if self.weights is not None or self.clusters is not None:
+                left = x - cross @ slopes / np.maximum(information, 1e-12)[:, None]
+                variance = self._variance(left, rest, spread)
+            with np.errstate(all="ignore"):
+                beta, z = score / spread, score / np.sqrt(variance)
+                error = np.sqrt(variance) / spread
             for row, values in enumerate((beta, error, z)):
                 found[row, here] = np.where(usable, values, np.nan)
 

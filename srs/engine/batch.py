@@ -147,32 +147,39 @@ def run_batch(context: RunContext, spec: BatchSpec) -> tuple[BatchEvidence, list
         if len(context.held_out):
             outcome.votes += predict_tree(tree, block, context.held_out)
         if context.settings.keep_trees:
-            outcome.trees.append(_with_places(tree, columns))
+            is_real = np.arange(shape.n_roles)[:, None] == np.repeat(coins, length)[None]
+            is_real = np.append(is_real, spec.pool.roles[carried] == 0)
+            outcome.trees.append(_with_places(tree, columns, is_real))
         clock.lap("fill")
     context.scratch.append(scratch)
     return outcome.evidence(shape.n_features, len(subspaces), clock.seconds), outcome.trees
 
 
 def run_paper_tree(context: RunContext, spec: PaperSpec) -> tuple[BatchEvidence, list[Tree]]:
-    """One iteration of Algorithm 7.1: a tree on R and C and one random probe."""
+    """One iteration of Algorithm 7.1: a tree on R and C, and a random probe if that decides."""
     clock = Clock()
+    has_probe = context.settings.paper_rule == "probe"
     places = np.concatenate([spec.carried, spec.explored])
-    block = np.empty((context.shape.n_samples, len(places) + 1), np.uint8)
-    block[:, :-1] = context.read_places(places)
+    block = np.empty((context.shape.n_samples, len(places) + has_probe), np.uint8)
+    block[:, : len(places)] = context.read_places(places)
     rng = seeds.make_rng(context.settings.seed, seeds.ITERATION, spec.iteration, 1)
-    # The probe is a fresh one each time: some feature of the subspace, its samples shuffled.
-    model = int(rng.integers(len(places)))
-    block[context.train, -1] = block[rng.permutation(context.train), model]
-    block[context.held_out, -1] = block[rng.permutation(context.held_out), model]
+    columns = places
+    if has_probe:
+        # The probe is a fresh one each time: some feature of the subspace, its samples shuffled.
+        model = int(rng.integers(len(places)))
+        block[context.train, -1] = block[rng.permutation(context.train), model]
+        block[context.held_out, -1] = block[rng.permutation(context.held_out), model]
+        columns = np.append(places, places[model])
     clock.lap("fill")
-    columns = np.append(places, places[model])
     tree, importances = grow_block(context, block, seeds.draw_tree_key(rng), columns)
     clock.lap("grow")
     votes = np.zeros((len(context.held_out), context.target.n_classes))
     if len(context.held_out):
         votes += predict_tree(tree, block, context.held_out)
     evidence = paper_evidence(places, importances, votes, clock.seconds)
-    trees = [_with_places(tree, columns)] if context.settings.keep_trees else []
+    trees = []
+    if context.settings.keep_trees:
+        trees = [_with_places(tree, columns, np.arange(len(columns)) < len(places))]
     return evidence, trees
 
 
@@ -308,7 +315,11 @@ def grow_block(
     )
 
 
-def _with_places(tree: Tree, columns: np.ndarray) -> Tree:
-    """The tree with places instead of columns of a block that is gone; -1 stays for leaves."""
-    places = np.where(tree.column >= 0, columns[tree.column], -1).astype(np.int32)
+def _with_places(tree: Tree, columns: np.ndarray, is_real: np.ndarray) -> Tree:
+    """The tree with places instead of columns of a block that is gone; -1 stays for leaves.
+
+    A probe of the feature at place k is -2 - k: no other sample has values of it.
+    """
+    known = np.where(is_real, columns, -2 - columns)
+    places = np.where(tree.column >= 0, known[tree.column], -1).astype(np.int32)
     return replace(tree, column=places)

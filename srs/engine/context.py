@@ -19,6 +19,7 @@ from srs.inference.feature_classes import find_feature_classes
 from srs.settings import Settings
 from srs.store import CATEGORICAL, FeatureStore
 from srs.store.layout import TILE
+from srs.targets.kinds import CRITERIA_OF_NUMBERS
 from srs.targets.registry import target_kind
 from srs.targets.target import Target
 from srs.trees import TreeSettings, TreeTarget
@@ -136,7 +137,14 @@ def make_context(store: FeatureStore, settings: Settings) -> RunContext:
         subspace_size=settings.subspace_size,
         round_size=settings.round_size,
         kinds=kinds,
-        weighted=any((settings.sample_weight, settings.class_weight, settings.confounders)),
+        weighted=any(
+            (
+                settings.sample_weight,
+                settings.class_weight,
+                settings.confounders,
+                settings.covariates,
+            )
+        ),
     )
     return gather_context(store, settings, shape, pinned, find_feature_classes(store, n_roles - 1))
 
@@ -151,8 +159,8 @@ def gather_context(
     """The context of a run whose shape is known; workers decide nothing, and have no
     feature classes."""
     target = store.target(settings.target)
-    criterion = _criterion(settings, target)
     samples = plan_samples(store, settings, shape.n_roles)
+    criterion = _criterion(settings, target, samples)
     n_train = len(samples.train)
     kinds, left_out = taking_part(settings, store.n_features, store.n_samples)
     tree = TreeSettings(
@@ -188,28 +196,35 @@ def _without_unfit(context: RunContext) -> RunContext:
     return replace(context, kinds=kinds, left_out={**context.left_out, **reasons})
 
 
-def _criterion(settings: Settings, target: Target) -> str:
+def _criterion(settings: Settings, target: Target, samples: Samples) -> str:
     criteria = target_kind(target.kind).criteria
+    if len(samples.target.values):  # residuals of two classes, too
+        criteria = CRITERIA_OF_NUMBERS
     if settings.criterion is None:
         return criteria[0]
     if settings.criterion not in criteria:
         raise SettingsError(
             f"criterion {settings.criterion!r} does not fit the target {target.name!r}, "
-            f"which is a {target.kind} target."
+            f"which is a {target.kind} target"
+            + (" and adjusted for covariates." if settings.covariates else ".")
         )
     return settings.criterion
 
 
-def with_resident_codes(context: RunContext, threads: int) -> RunContext:
+def with_resident_codes(
+    context: RunContext, threads: int, codes: np.ndarray | None = None
+) -> RunContext:
     """The context with the whole store in memory, where that fits beside `threads` batches, and
     with what is left for steps to keep.
+
+    codes  those of the store, if another run has read them
 
     The answer is the same; what is read or made again and again otherwise is so once.
     """
     allowed = context.settings.allowed_mem
     needed = projected_mem(context.shape, threads, resident=True)
     if needed <= allowed:
-        context = load_codes(context)
+        context = load_codes(context) if codes is None else replace(context, resident=codes)
     else:
         needed = projected_mem(context.shape, threads)
     names = () if context.settings.mode == "paper" else context.kinds  # it has no steps

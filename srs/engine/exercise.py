@@ -39,20 +39,22 @@ def _sweep() -> None:
 
 
 def call_all() -> None:
-    """Call every kernel once: effects, classes and numbers, missing values and categories, held-out
-    samples, both modes, bytes and two bits; two classes and more, last."""
+    """Call every kernel once: effects, classes and numbers, covariates, missing values and
+    categories, held-out samples, both modes, bytes and two bits; two classes and more, last."""
     _sweep()
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 12))
     X[3, 2] = np.nan
     X[:, 0] = np.arange(40) % 5
     y = (X[:, 1] > 0).astype(int)
-    targets = {"c": y, "n": X[:, 1]}
+    targets = {"c": y, "n": X[:, 1], "m": np.arange(40) % 3, "z": np.sqrt(np.arange(40))}
     with tempfile.TemporaryDirectory() as folder:
         store = ingest(X, folder + "/s.zarr", target=targets, categorical=[0])
         _run(store, max_trees=4, holdout=0.2)
         _run(store, max_trees=4, mode="paper", target="n")
         _run(store, max_trees=4, target="n")
+        _run(store, max_trees=4, target="c", covariates=("z",))
+        _run(store, max_trees=4, target="m", covariates=("z",))
     _run(ingest((X > 0.5) * 1.0, target=np.arange(40) % 3), max_trees=4)
 
 

@@ -27,7 +27,7 @@ from srs.engine.run.remaining import Remaining
 from srs.engine.run.steps import begin_steps, do_steps, end_steps, kinds_in_steps
 from srs.engine.run.unsettled import expected_changes
 from srs.engine.state import ENDED, Outcome, Progress, Stage, State
-from srs.engine.stopping import least_trees
+from srs.engine.stopping import least_trees, most_trees
 from srs.engine.subspace import Pool
 from srs.errors import RunInterrupted, SRSError
 from srs.evidence.arrays import BatchEvidence, Evidence
@@ -95,6 +95,7 @@ class Run:
         self.least_trees = least_trees(
             context.shape, self.trees_per_pass, pairs_are_seen=PAIRS.name in context.kinds
         )
+        self.most_trees = most_trees(context.shape, self.least_trees)
         self.remaining = Remaining(context.shape, executor.n_parallel, seconds_after)
 
     def _count_trees_per_pass(self) -> int:
@@ -275,7 +276,7 @@ class Run:
     def _find_relevant(self) -> np.ndarray:
         settings, evidence = self.settings, self.state.evidence
         if self.paper:
-            return decide_paper(evidence, settings.probe_draws, settings.probe_share).relevant
+            return decide_paper(evidence, settings).relevant
         return find_relevant(evidence, self._rule())
 
     def _rule(self) -> Rule:
@@ -293,7 +294,7 @@ class Run:
         n_changes = expected_changes(state.evidence, state.halves, self._rule())
         noise = settling.relative_noise(n_changes, len(state.relevant))
         state.noises.append((state.n_trees, noise))
-        state.enough_trees = settling.decide_end(state.noises, self.least_trees)
+        state.enough_trees = settling.decide_end(state.noises, self.most_trees)
 
     # -- when to stop -----------------------------------------------------------------------
 
@@ -333,7 +334,7 @@ class Run:
             if enough and state.unchanged >= patience:
                 return f"the relevant set did not change in {patience} rounds"
         elif state.enough_trees is not None and state.n_trees >= state.enough_trees:
-            return settling.describe_end(state.noises, self.least_trees)
+            return settling.describe_end(state.noises, self.most_trees)
         return None
 
     def _cut_short(self) -> str | None:
@@ -366,7 +367,7 @@ class Run:
             limits.append(max(self.least_trees, stable))
         elif not self.paper:
             known = state.enough_trees or settling.predict_end(
-                state.noises, state.n_trees, self.least_trees
+                state.noises, state.n_trees, self.least_trees, self.most_trees
             )
             rounds = -(-known // self.round_trees)
             limits.append(rounds * self.round_trees)

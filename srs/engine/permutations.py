@@ -23,6 +23,10 @@ import numpy as np
 from srs.seeds import PROBES, make_rng
 
 KEPT = 0.75  # share of their samples that subjects of unequal numbers must keep to be exchanged
+MOVED = 0.5  # share of the samples that could change places, that a draw must move
+LIKE = 0.5  # correlation of the target with itself as probes see it, that a draw may have
+FEW = 40  # subjects, below which like sizes are as good as equal ones
+DRAWS = 30  # of permutations, until one moves enough and turns the target enough
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,62 @@ class Permutations:
     left_out      int64: samples that no permutation has a place for: what a subject has more than
                   those that it is exchanged with
     n_moved       samples that at least one permutation moves
+    can_move      bool (n_samples,): samples that have others to change places with; a draw may
+                  leave some of them where they are
     """
 
     permutations: np.ndarray
     left_out: np.ndarray
     n_moved: int
+    can_move: np.ndarray
+
+
+def draw_apart(
+    seed: int,
+    n_roles: int,
+    parts: tuple[np.ndarray, ...],
+    strata: np.ndarray,
+    subjects: np.ndarray | None = None,
+    *,
+    target: np.ndarray,
+) -> Permutations:
+    """The first of some draws of `draw_permutations` that moves enough samples, and with subjects
+    whose probes do not see the target as it is, or upside down.
+
+    Few subjects change places in few ways: of ten, five of them cases, one draw in thirteen would
+    exchange each case with a control, and all probes would be as good as their features. Which
+    draw is taken follows from the target and not from any feature, so a feature that tells nothing
+    is as likely as its probes to be the best.
+
+    parts   the first holds the training samples
+    target  float64 (n_samples, k): numbers, or a column for each class
+    """
+    rng = make_rng(seed, PROBES)
+    draws: list[tuple[float, Permutations]] = []
+    train = parts[0]
+    centred = target[train] - target[train].mean(axis=0)
+    for _ in range(DRAWS):
+        found = _draw(rng, n_roles, parts, strata, subjects)
+        too_few = found.n_moved < MOVED * found.can_move.sum()
+        likeness = 0.0
+        if subjects is not None:
+            likeness = _likeness(found.permutations, target, train, centred)
+        if not too_few and likeness <= LIKE:
+            return found
+        draws.append((10.0 * too_few + likeness, found))
+    return min(draws, key=lambda draw: draw[0])[1]
+
+
+def _likeness(
+    permutations: np.ndarray, target: np.ndarray, train: np.ndarray, centred: np.ndarray
+) -> float:
+    """The largest correlation, of whichever sign, of the target with itself as a role sees it."""
+    total = float((centred**2).sum())
+    if total == 0:
+        return 0.0
+    mean = target[train].mean(axis=0)
+    seen = [float((centred * (target[role[train]] - mean)).sum()) for role in permutations[1:]]
+    return max((abs(one) / total for one in seen), default=0.0)
 
 
 def draw_permutations(
@@ -54,14 +109,23 @@ def draw_permutations(
     subjects  int (n_samples,): the subject of each sample; None: each is one by itself
 
     Subjects change places with subjects that have as many samples of each stratum. Those that have
-    no such partner do with the ones next in size, if that leaves out few samples (KEPT).
+    no such partner do with others of about their size, if that leaves out few samples (KEPT).
 
     >>> pairs = np.array([0, 0, 1, 1, 2, 2, 3, 3])
     >>> p = draw_permutations(0, 2, (np.arange(8),), pairs).permutations[1]
     >>> bool((pairs[p] == pairs).all()), int((p != np.arange(8)).sum())
     (True, 4)
     """
-    rng = make_rng(seed, PROBES)
+    return _draw(make_rng(seed, PROBES), n_roles, parts, strata, subjects)
+
+
+def _draw(
+    rng: np.random.Generator,
+    n_roles: int,
+    parts: tuple[np.ndarray, ...],
+    strata: np.ndarray,
+    subjects: np.ndarray | None,
+) -> Permutations:
     sets = _Sets(n_roles)
     left_out: list[np.ndarray] = [np.empty(0, np.int64)]
     for part in (part for part in parts if len(part)):
@@ -71,7 +135,8 @@ def draw_permutations(
             left_out += _deal_subjects(sets, part, strata, subjects, rng)
     permutations = sets.permute(len(strata), rng)
     moved = (permutations != permutations[0]).any(axis=0)
-    return Permutations(permutations, np.concatenate(left_out), int(moved.sum()))
+    left = np.concatenate(left_out)
+    return Permutations(permutations, left, int(moved.sum()), sets.members(len(strata)))
 
 
 def permute_subjects(subjects: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -113,6 +178,13 @@ class _Sets:
         self._rows[size].append(rows)
         self._n_rows[size].append(n_rows)
         self._fixed[size].append(np.maximum(0.0, (1.0 / n_alike - repeats) / (1.0 - repeats)))
+
+    def members(self, n_samples: int) -> np.ndarray:
+        """bool (n_samples,): which samples are in a set."""
+        found = np.zeros(n_samples, bool)
+        for rows in (rows for of_size in self._rows.values() for rows in of_size):
+            found[rows] = True
+        return found
 
     def permute(self, n_samples: int, rng: np.random.Generator) -> np.ndarray:
         permutations = np.tile(np.arange(n_samples, dtype=np.int32), (self.n_roles, 1))
@@ -188,18 +260,35 @@ def _deal_subjects(
         by_profile[strata[unit].tobytes()].append(unit)
     single: dict[tuple[int, ...], list[np.ndarray]] = defaultdict(list)
     for alike in by_profile.values():
+        if len(units) < FEW and len(alike) < sets.n_roles:
+            # Chance made some of few subjects equal: always the same exchanges would be left.
+            single[tuple(np.unique(strata[alike[0]]).tolist())] += alike
+            continue
         stacked = np.stack(alike)
         for unit in stacked[_deal(sets, stacked, np.zeros(len(alike), np.int64), rng)]:
             single[tuple(np.unique(strata[unit]).tolist())].append(unit)
     left_out = []
     for lonely in single.values():
-        left_out += _deal_unequal(sets, lonely, strata)
+        for alike in _of_like_size(lonely):
+            left_out += _deal_unequal(sets, alike, strata, rng)
     return left_out
 
 
-def _deal_unequal(sets: _Sets, units: list[np.ndarray], strata: np.ndarray) -> list[np.ndarray]:
-    """Put subjects of unequal numbers of samples into sets of neighbours in size."""
-    units = sorted(units, key=len)
+def _of_like_size(units: list[np.ndarray]) -> list[list[np.ndarray]]:
+    """Subjects in runs, by size: the smallest of a run has KEPT of the largest, or more."""
+    runs: list[list[np.ndarray]] = []
+    for unit in sorted(units, key=len):
+        if not runs or len(runs[-1][0]) < KEPT * len(unit):
+            runs.append([])
+        runs[-1].append(unit)
+    return runs
+
+
+def _deal_unequal(
+    sets: _Sets, units: list[np.ndarray], strata: np.ndarray, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """Put subjects of about as many samples into sets, at random; returns what is left out."""
+    units = [units[at] for at in rng.permutation(len(units))]
     left_out, start = [], 0
     while start < len(units):
         size = sets.n_roles

@@ -9,6 +9,8 @@ in all confounders: a feature that tells of the target only through the confound
 probes that do so, too, and is no better than they are. And the target is made independent of the
 stratum, by weights or by taking off its mean, so that such features and probes have no more
 evidence than others and do not drown what matters.
+
+A *covariate* is adjusted for by a model instead of strata, see `srs.engine.covariates`.
 """
 
 from __future__ import annotations
@@ -18,23 +20,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from srs import seeds
-from srs.engine.permutations import draw_permutations
+from srs.engine.adjusting.cells import find_cells
+from srs.engine.adjusting.covariates import Covariates, read_covariates
+from srs.engine.adjusting.strata import find_strata, levels_of, sample_column
+from srs.engine.adjusting.target import fit_null_model, residuals_of, share_weights, stratum_means
+from srs.engine.permutations import draw_apart
 from srs.errors import InputError, SettingsError
 from srs.settings import Settings
 from srs.store import FeatureStore
 from srs.targets.learning import tree_target
+from srs.targets.models.null import NullModel
 from srs.targets.registry import target_kind
 from srs.targets.target import Target
 from srs.trees import TreeTarget
 
-NUMERIC_CLASSES = 10  # strata that a numeric confounder is cut into, at most
-CLASS_SAMPLES = 30  # and samples of each of these, at least
-MIN_SHARED = 0.9  # share of the samples whose whole number others have, too, where it is not cut
 MIN_SEEN = 0.1  # share of the training samples that must have a weight
 # A feature that tells three samples from three others does so, or the other way round, in 2 of the
 # 20 ways to deal out their labels. With fewer samples chance is as good in more than one of ten.
 MIN_SAMPLES = 6
-MIN_MOVED = 0.5  # share of the training samples that probes must move
+MIN_MOVED = 0.5  # share of the training samples that probes must be able to move
+STRATUM_SAMPLES = 10  # of each stratum on average, where strata become columns of a model
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,11 @@ class Samples:
     subjects      int (n_samples,): samples of a subject are drawn together; None: each is its own
     strata       int (n_samples,): samples equal in all confounders; None: no confounders
     offsets       float64 (n_samples,): what was taken off a numeric target; None: nothing
+    covariates    columns that the null model adjusts for; None: no covariates
+    null          what is expected of samples without any feature; None: the target is learned as
+                  it is
+    cells         int (n_samples,): samples that are alike in covariates and confounders; None: all
+                  are
     """
 
     train: np.ndarray
@@ -57,31 +67,31 @@ class Samples:
     subjects: np.ndarray | None = None
     strata: np.ndarray | None = None
     offsets: np.ndarray | None = None
+    covariates: Covariates | None = None
+    null: NullModel | None = None
+    cells: np.ndarray | None = None
 
 
 def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Samples:
     """The samples of a run of a store."""
     target = store.target(settings.target)
     subjects = None if settings.subjects is None else levels_of(store, settings.subjects)
-    strata = _strata(store, settings)
+    strata = find_strata(store, settings)
     train, held_out = _split(store.n_samples, settings, subjects)
     require_enough(len(train), len(held_out))
     weights = _given_weights(store, settings)
-    offsets = None
-    values = target_kind(target.kind).learned(target)
-    if not target.has_classes:
-        if settings.class_weight is not None:
-            raise SettingsError(f"class_weight is for classes, and {target.name!r} is a number.")
-        if strata is not None:
-            offsets = _stratum_means(values, weights, strata, train)
-    else:
-        if strata is not None:
-            weights = weights * overlap_weights(values, weights, strata, train)
-        if settings.class_weight is not None:
-            weights = weights * _balance(values, weights, train)
-    learned = tree_target(target, offsets)
-    train = _seen(train, weights, target, strata)
-    if strata is None and subjects is None:
+    covariates = _covariates(store, settings, train, strata)
+    if covariates is not None and settings.class_weight is not None and target.has_classes:
+        weights = weights * _balance(target.values, weights, train)
+    null = fit_null_model(target_kind(target.kind), target, covariates, train, weights)
+    learned, weights, offsets = _adjust(
+        target, settings, weights, (strata, covariates, null), train=train
+    )
+    train = _seen(train, weights, target, settings)
+    cells = strata
+    if covariates is not None:
+        cells = find_cells(store, covariates.columns, (train, held_out), strata, subjects)
+    if cells is None and subjects is None:
         permutations = seeds.probe_permutations(
             settings.seed, n_roles, store.n_samples, (train, held_out)
         )
@@ -92,8 +102,9 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
             n_samples=store.n_samples,
             train=train,
             held_out=held_out,
-            strata=strata,
+            strata=cells,
             subjects=subjects,
+            target=_columns_of(learned),
         )
     if (weights[train] != weights[train[0]]).any():
         # What is not seen must not decide how finely weights are told apart.
@@ -110,7 +121,64 @@ def plan_samples(store: FeatureStore, settings: Settings, n_roles: int) -> Sampl
         subjects=subjects,
         strata=strata,
         offsets=offsets,
+        covariates=covariates,
+        null=null,
+        cells=cells,
     )
+
+
+def _adjust(
+    target: Target,
+    settings: Settings,
+    weights: np.ndarray,
+    given: tuple[np.ndarray | None, Covariates | None, NullModel | None],
+    *,
+    train: np.ndarray,
+) -> tuple[TreeTarget, np.ndarray, np.ndarray | None]:
+    """What trees learn, how much each sample counts, and what was taken off numbers.
+
+    given  strata of confounders, covariates, and the null model
+    """
+    strata, covariates, null = given
+    kind = target_kind(target.kind)
+    if not target.has_classes and settings.class_weight is not None:
+        raise SettingsError(
+            f"class_weight is for classes, and {target.name!r} is of kind {target.kind!r}."
+        )
+    if null is not None and null.residuals.ndim == 1 and (kind.by_model or target.has_classes):
+        within = strata if covariates is None else None
+        residuals = residuals_of(null, weights, train, within)
+        return tree_target(target, residuals=residuals), weights, None
+    values, offsets = kind.learned(target), None
+    if not target.has_classes:
+        if null is not None:
+            offsets = values - residuals_of(null, weights, train, None)
+        elif strata is not None:
+            offsets = stratum_means(values, weights, strata, train)
+    else:
+        if null is not None:
+            weights = weights * share_weights(values, null.expected)
+        elif strata is not None:
+            weights = weights * overlap_weights(values, weights, strata, train)
+        if settings.class_weight is not None and null is None:
+            weights = weights * _balance(values, weights, train)
+    return tree_target(target, offsets), weights, offsets
+
+
+def _covariates(
+    store: FeatureStore, settings: Settings, train: np.ndarray, strata: np.ndarray | None
+) -> Covariates | None:
+    if not settings.covariates:
+        return None
+    if settings.target in settings.covariates:
+        raise SettingsError(f"{settings.target!r} is the target: leave it out of the covariates.")
+    if strata is not None and len(np.unique(strata[train])) * STRATUM_SAMPLES > len(train):
+        raise SettingsError(
+            "with covariates, confounders must have few levels: give these confounders as "
+            "covariates instead, which may be numbers."
+        )
+    columns = [sample_column(store, name) for name in settings.covariates]
+    return read_covariates(columns, train, strata)
 
 
 def require_enough(n_samples: int, n_held_out: int = 0) -> None:
@@ -123,75 +191,6 @@ def require_enough(n_samples: int, n_held_out: int = 0) -> None:
         f"there are only {n_samples} samples to learn from{held}: with fewer than {MIN_SAMPLES}, "
         f"no feature can be told from chance; {advice}."
     )
-
-
-def sample_column(store: FeatureStore, name: str) -> Target:
-    """What the store keeps of its samples beside the target: a confounder, subjects, weights."""
-    if name not in store.target_names:
-        raise InputError(
-            f"there is no sample column {name!r}; the store has {', '.join(store.target_names)}: "
-            f"ingest again with --sample-column {name} (a feature cannot be used for this)."
-        )
-    return store.target(name)
-
-
-def levels_of(store: FeatureStore, name: str) -> np.ndarray:
-    """The column `name` of a store as numbers of its levels, int64 from 0 on."""
-    values = np.unique(sample_column(store, name).values, return_inverse=True)[1]
-    return np.asarray(values, np.int64)
-
-
-def _strata(store: FeatureStore, settings: Settings) -> np.ndarray | None:
-    """Which samples are equal in all confounders."""
-    if not settings.confounders:
-        return None
-    columns = [_classes_of(sample_column(store, name)) for name in settings.confounders]
-    joined = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1]
-    return np.asarray(joined, np.int64).reshape(-1)
-
-
-def _classes_of(column: Target) -> np.ndarray:
-    """A confounder as classes. Whole numbers that nearly all samples share with others stay as
-    they are: they may be names of plates or pairs. Other numbers are cut into equal classes."""
-    if column.has_classes:
-        return column.values
-    if _repeats(column):
-        return np.unique(column.values, return_inverse=True)[1]
-    n_classes = _count_classes(column)
-    edges = np.quantile(column.values, np.arange(1, n_classes) / n_classes)
-    return np.searchsorted(edges, column.values, side="right")
-
-
-def _repeats(column: Target) -> bool:
-    if (column.values != np.floor(column.values)).any():
-        return False
-    counts = np.unique(column.values, return_counts=True)[1]
-    return bool(counts[counts > 1].sum() >= MIN_SHARED * len(column.values))
-
-
-def _count_classes(column: Target) -> int:
-    return max(2, min(NUMERIC_CLASSES, len(column.values) // CLASS_SAMPLES))
-
-
-def confounder_notices(store: FeatureStore, settings: Settings) -> list[str]:
-    """How numeric confounders were taken, one sentence each."""
-    notices = []
-    for name in settings.confounders:
-        column = sample_column(store, name)
-        if column.has_classes:
-            continue
-        if _repeats(column):
-            n_levels = len(np.unique(column.values))
-            notices.append(
-                f"the confounder {name!r} is used as it is: {n_levels} whole numbers that "
-                "samples share."
-            )
-        else:
-            notices.append(
-                f"the confounder {name!r} is a number and was cut into {_count_classes(column)} "
-                "bins of equal size; if its numbers are labels, ingest it as text."
-            )
-    return notices
 
 
 def _split(
@@ -269,27 +268,17 @@ def _balance(classes: np.ndarray, weights: np.ndarray, train: np.ndarray) -> np.
     return found
 
 
-def _stratum_means(
-    values: np.ndarray, weights: np.ndarray, strata: np.ndarray, train: np.ndarray
-) -> np.ndarray:
-    """The mean target of each sample's stratum among the training samples (of all, if none)."""
-    n_strata = int(strata.max()) + 1
-    mass = np.bincount(strata[train], weights=weights[train], minlength=n_strata)
-    sums = np.bincount(strata[train], weights=(weights * values)[train], minlength=n_strata)
-    means = np.full(n_strata, sums.sum() / max(mass.sum(), 1e-300))
-    np.divide(sums, mass, out=means, where=mass > 0)
-    found: np.ndarray = means[strata]
-    return found
-
-
-def _seen(
-    train: np.ndarray, weights: np.ndarray, target: Target, strata: np.ndarray | None
-) -> np.ndarray:
+def _seen(train: np.ndarray, weights: np.ndarray, target: Target, settings: Settings) -> np.ndarray:
     """The training samples that count."""
     seen: np.ndarray = train[weights[train] > 0]
     if len(seen) >= MIN_SEEN * len(train) and len(seen):
         return seen
-    if strata is None:
+    if settings.covariates:
+        raise InputError(
+            f"the covariates predict the target {target.name!r} almost completely, so no feature "
+            "can add information: use fewer covariates."
+        )
+    if not settings.confounders:
         raise InputError(
             f"{len(seen)} of {len(train)} training samples have a weight above 0, which is too "
             "few to learn from."
@@ -301,6 +290,16 @@ def _seen(
     )
 
 
+def _columns_of(learned: TreeTarget) -> np.ndarray:
+    """What is learned as columns: the numbers, or whether a sample is of each class."""
+    if len(learned.values):
+        return np.asarray(learned.values[:, None], np.float64)
+    found: np.ndarray = (learned.classes[:, None] == np.arange(learned.n_classes)).astype(
+        np.float64
+    )
+    return found
+
+
 def _permutations(
     seed: int,
     n_roles: int,
@@ -309,20 +308,22 @@ def _permutations(
     held_out: np.ndarray,
     strata: np.ndarray | None,
     subjects: np.ndarray | None,
+    target: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Permutations within strata, of whole subjects, and the training samples that are left."""
     within = np.zeros(n_samples, np.int64) if strata is None else strata
-    found = draw_permutations(seed, n_roles, (train, held_out), within, subjects)
+    found = draw_apart(seed, n_roles, (train, held_out), within, subjects, target=target)
     train = np.setdiff1d(train, found.left_out).astype(np.int32)
-    moved = (found.permutations[:, train] != train).any(axis=0).sum()
-    if n_roles > 1 and moved < MIN_MOVED * len(train):
+    can_move = int(found.can_move[train].sum())
+    if n_roles > 1 and can_move < MIN_MOVED * len(train):
         alike = " and ".join(
             (["are equal in all confounders"] if strata is not None else [])
             + (["belong to subjects of about as many samples"] if subjects is not None else [])
         )
         raise SettingsError(
-            f"probes can be made of {int(moved)} of {len(train)} training samples only: the "
+            f"probes can be made of {can_move} of {len(train)} training samples only: the "
             f"others have no other samples that {alike}. Use fewer or coarser confounders, or "
-            "give subjects equal numbers of samples."
+            "covariates instead (which adjust by a model and need no strata), or give subjects "
+            "equal numbers of samples."
         )
     return found.permutations, train

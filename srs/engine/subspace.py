@@ -8,6 +8,7 @@ set of features, and copying strips of 64 bytes is what memory likes. Paper mode
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,6 +128,15 @@ def draw_root(
     return np.append(carried, root), len(carried)
 
 
+def count_carried(carry_fraction: float, subspace_size: int) -> int:
+    """floor(alpha q), of the numbers that are written: 0.29 x 100 is 29, and no float below it.
+
+    >>> count_carried(0.29, 100), int(0.29 * 100), count_carried(0.5, 9)
+    (29, 28, 4)
+    """
+    return math.floor(carry_fraction * subspace_size + 1e-9)
+
+
 def draw_paper(
     n_features: int,
     subspace_size: int,
@@ -135,7 +145,7 @@ def draw_paper(
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """R and C of Algorithm 7.1 (a): carried places of the relevant set, explored of the rest."""
-    n_carried = min(int(carry_fraction * subspace_size), len(relevant))
+    n_carried = min(count_carried(carry_fraction, subspace_size), len(relevant))
     carried = rng.choice(relevant, n_carried, replace=False) if n_carried else relevant[:0]
     n_explored = min(subspace_size, n_features) - n_carried
     free = np.delete(np.arange(n_features), carried) if n_carried else n_features

@@ -88,14 +88,16 @@ def paper_evidence(
     votes: np.ndarray,
     seconds: dict[str, float],
 ) -> BatchEvidence:
-    """What one tree of paper mode says, whose last column is the probe: nothing but *used*."""
-    used = importances.used[:-1]
+    """What one tree of paper mode says: nothing but *used*. A column more than there are places is
+    the probe, which a feature must beat; else it must beat 0."""
+    used = importances.used[: len(places)]
+    least = importances.used[-1] if len(importances.used) > len(places) else 0.0
     return BatchEvidence(
         places=places,
         by_kind={USED.name: used[None].astype(np.float32)},
-        splits=importances.n_splits[:-1] > 0,
+        splits=importances.n_splits[: len(places)] > 0,
         carried=np.empty(0),
-        wins=used > importances.used[-1],
+        wins=used > least,
         n_trees=1,
         votes=votes,
         seconds=seconds,

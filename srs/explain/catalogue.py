@@ -14,6 +14,7 @@ from srs.catalogue.index import INDEX, index_text
 from srs.explain.analyses.connectome import CONNECTOME_ANALYSIS
 from srs.explain.analyses.context import CONTEXT_ANALYSIS
 from srs.explain.analyses.context_network import CONTEXT_NETWORK_ANALYSIS
+from srs.explain.analyses.degrees import DEGREES_ANALYSIS
 from srs.explain.analyses.label_permutation import (
     CONDITIONAL_ERROR_RATE_ANALYSIS,
     LABEL_PERMUTATION_ANALYSIS,
@@ -24,6 +25,9 @@ from srs.explain.analyses.mdi import MDI_ANALYSIS
 from srs.explain.analyses.network import NETWORK_ANALYSIS
 from srs.explain.analyses.one_probe import ONE_PROBE_ANALYSIS
 from srs.explain.analyses.per_class import PER_CLASS_ANALYSIS
+from srs.explain.analyses.resampling.contrasts import CONTRASTS_ANALYSIS
+from srs.explain.analyses.resampling.feature_permutation import FEATURE_PERMUTATION_ANALYSIS
+from srs.explain.analyses.resampling.mda_intervals import MDA_INTERVALS_ANALYSIS
 from srs.explain.analyses.umfi import UMFI_ANALYSIS
 from srs.explain.analyses.vote_shift import VOTE_SHIFT_ANALYSIS
 
@@ -32,6 +36,10 @@ ANALYSES = (
     MDA_ANALYSIS,
     LABEL_PERMUTATION_ANALYSIS,
     CONDITIONAL_ERROR_RATE_ANALYSIS,
+    FEATURE_PERMUTATION_ANALYSIS,
+    MDA_INTERVALS_ANALYSIS,
+    CONTRASTS_ANALYSIS,
+    DEGREES_ANALYSIS,
     CONTEXT_ANALYSIS,
     VOTE_SHIFT_ANALYSIS,
     ONE_PROBE_ANALYSIS,

@@ -1,8 +1,12 @@
-"""Where contexts come from: a feature, a target, or values; numbers are cut into few parts."""
+"""Where contexts come from: a feature, a target, or values.
+
+Numbers are cut into few parts, or samples are weighted by how close they are to some points.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,6 +23,32 @@ N_PARTS = 3  # of a numeric context
 FEW_LEVELS = 10
 MAX_CONTEXTS = 30
 MIN_SAMPLES = 10  # of each context in a node that is split, where features are continuous
+MOST_WEIGHT = 16  # of a sample that is at a point of a numeric context; whole numbers are counted
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """The contexts of samples.
+
+    labels   name of each context
+    groups   int64 (n_samples,): the context of each sample; of points, the closest one
+    weights  uint8 (n_contexts, n_samples): how often each sample counts in each context: 0 or 1, or
+             up to 16 by how close it is to a point
+    smooth   whether contexts are points
+    """
+
+    labels: tuple[str, ...]
+    groups: np.ndarray
+    weights: np.ndarray
+    smooth: bool = False
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def rows(self, context: int) -> np.ndarray:
+        """The samples of a context; of a point, those that have at least half the full weight."""
+        weights = self.weights[context]
+        return np.flatnonzero(2 * weights.astype(int) >= weights.max())
 
 
 def min_node_of(matrix: Matrix, n_contexts: int) -> int:
@@ -39,9 +69,18 @@ def described(context: Any, labels: Sequence[str]) -> dict[str, Any]:
 
 
 def open_context(
-    data: Any, target: Any, features: Any, context: Any, needs_target: bool = True
-) -> tuple[Matrix, np.ndarray, tuple[str, ...]]:
-    """The matrix without the context, the context of each sample, and labels of contexts."""
+    data: Any,
+    target: Any,
+    features: Any,
+    context: Any,
+    needs_target: bool = True,
+    points: int | None = None,
+) -> tuple[Matrix, Contexts]:
+    """The matrix without the context, and the contexts of samples.
+
+    points  of a numeric context: samples are weighted by how close they are to each, by rank; None:
+            it is cut into parts
+    """
     by_name = isinstance(context, str)
     if by_name and isinstance(target, str) and context == target:
         raise InputError(f"{context!r} is the target and cannot be its context as well.")
@@ -57,31 +96,36 @@ def open_context(
             matrix = matrix.take(np.delete(np.arange(matrix.n_features), column))
         if context in store.target_names:
             chosen = store.target(context)
+            if chosen.missing.any():
+                raise InputError(
+                    f"the context {context!r} is missing in {int(chosen.missing.sum())} samples: "
+                    "explain a part of the store without these (store.view)."
+                )
         else:
-            chosen = _feature_as_target(store, context)
+            chosen = _feature_as_target(store, context, original=points is not None)
     else:
         chosen = _given_context(context, matrix.n_samples)
     if not matrix.n_features:
         raise InputError(
             f"{context!r} is the context and there is no other feature: name features to explain."
         )
-    groups, labels = _cut(chosen)
-    n, n_contexts = len(groups), len(labels)
+    found = _cut(chosen) if points is None else _weigh(chosen, points)
+    n, n_contexts = matrix.n_samples, len(found)
     if n_contexts < 2:
-        _refuse_one_value(labels[0])
-    sizes = np.bincount(groups, minlength=n_contexts)
+        _refuse_one_value(found.labels[0])
+    sizes = (found.weights > 0).sum(axis=1)
     if sizes.min() < 2:
         raise InputError(
             f"the context has {n_contexts} values for {n} samples, and "
-            f"{labels[int(sizes.argmin())]!r} has only one sample: give a context with several "
-            "samples of each value."
+            f"{found.labels[int(sizes.argmin())]!r} has only one sample: give a context with "
+            "several samples of each value."
         )
     if min_node_of(matrix, n_contexts) > n:
         raise InputError(
             f"{n} samples are too few for {n_contexts} contexts: numeric features need "
             f"{MIN_SAMPLES} per context, {MIN_SAMPLES * n_contexts} in all; join contexts."
         )
-    return matrix, groups, labels
+    return matrix, found
 
 
 def _refuse_one_value(value: Any) -> NoReturn:
@@ -115,7 +159,7 @@ def _refuse_many(n_values: int, n_samples: int) -> NoReturn:
     )
 
 
-def _feature_as_target(store: Any, name: str) -> Target:
+def _feature_as_target(store: Any, name: str, original: bool) -> Target:
     ids = store.find_ids([name])
     if len(ids) > 1:
         raise InputError(f"{len(ids)} features are named {name!r}: give the context as values.")
@@ -131,7 +175,17 @@ def _feature_as_target(store: Any, name: str) -> Target:
             )
         ]
         return Target(name, "classes", np.searchsorted(levels, codes), tuple(texts))
-    return Target(name, "numbers", codes.astype(np.float64))
+    n_missing = int((codes == MISSING).sum())
+    if n_missing:
+        raise InputError(
+            f"the context {name!r} has no value in {n_missing} of {len(codes)} samples: give a "
+            "context without missing values, or leave these samples out."
+        )
+    values = codes.astype(np.float64)
+    if original:
+        at = np.searchsorted(levels, codes)
+        values = np.asarray(_values_of(store, feature_id, codes, levels), np.float64)[at]
+    return Target(name, "numbers", values)
 
 
 def _values_of(store: Any, feature_id: int, codes: np.ndarray, levels: np.ndarray) -> np.ndarray:
@@ -143,21 +197,57 @@ def _values_of(store: Any, feature_id: int, codes: np.ndarray, levels: np.ndarra
     return np.array([values[np.argmax(codes == level)] for level in levels])
 
 
-def _cut(chosen: Target) -> tuple[np.ndarray, tuple[str, ...]]:
+def _cut(chosen: Target) -> Contexts:
     """Groups of samples and their labels; numbers are cut into parts of about equal size."""
-    values = chosen.values.astype(np.float64)
-    if chosen.has_classes:
-        numbers = _as_numbers(chosen.labels) if len(chosen.labels) > FEW_LEVELS else None
-        if numbers is None:
-            if len(chosen.labels) > MAX_CONTEXTS:
-                _refuse_many(len(chosen.labels), len(values))
-            return chosen.values.astype(np.int64), chosen.labels
-        values = numbers[chosen.values]
+    values = _numbers(chosen)
+    if values is None:
+        if len(chosen.labels) > MAX_CONTEXTS:
+            _refuse_many(len(chosen.labels), len(chosen.values))
+        return _grouped(chosen.values.astype(np.int64), chosen.labels)
     bounds = np.unique(np.quantile(values, np.arange(1, N_PARTS) / N_PARTS))
     groups = np.searchsorted(bounds, values, side="left")
     present = np.unique(groups)
     names = ("low", "middle", "high") if len(present) == 3 else ("low", "high")
-    return np.searchsorted(present, groups), names[: len(present)]
+    return _grouped(np.searchsorted(present, groups), names[: len(present)])
+
+
+def _grouped(groups: np.ndarray, labels: tuple[str, ...]) -> Contexts:
+    weights = (groups[None] == np.arange(len(labels))[:, None]).astype(np.uint8)
+    return Contexts(labels, groups, weights)
+
+
+def _weigh(chosen: Target, points: int) -> Contexts:
+    """Weights of samples at points of a numeric context: a triangle over ranks, as wide as the
+    points are apart, so that between two points the weights of a sample add up to the full one."""
+    values = _numbers(chosen)
+    if values is None:
+        raise InputError(
+            f"points are for a context of numbers with more than {FEW_LEVELS} values: leave them "
+            f"out, each of the {len(chosen.labels)} values is a context then."
+        )
+    if points < 2:
+        raise InputError(f"a numeric context needs at least 2 points, not {points}.")
+    n = len(values)
+    ordered = np.sort(values)
+    below, upto = (np.searchsorted(ordered, values, side=side) for side in ("left", "right"))
+    ranks = (below + upto) / (2 * n)
+    at = (2 * np.arange(points) + 1) / (2 * points)
+    close = np.maximum(1 - points * np.abs(ranks[None] - at[:, None]), 0.0)
+    weights = np.rint(MOST_WEIGHT * close).astype(np.uint8)
+    labels = tuple(f"{v:.6g}" for v in np.quantile(ordered, at, method="nearest"))
+    if len(set(labels)) < points:
+        raise InputError(
+            f"the context has too many equal values for {points} points: give fewer points."
+        )
+    return Contexts(labels, weights.argmax(axis=0), weights, smooth=True)
+
+
+def _numbers(chosen: Target) -> np.ndarray | None:
+    """The context as numbers; None if it has classes, or few numbers that serve as such."""
+    if not chosen.has_classes:
+        return chosen.values.astype(np.float64)
+    numbers = _as_numbers(chosen.labels) if len(chosen.labels) > FEW_LEVELS else None
+    return None if numbers is None else np.asarray(numbers[chosen.values])
 
 
 def _as_numbers(labels: tuple[str, ...]) -> np.ndarray | None:

@@ -132,8 +132,11 @@ def grow_forest(
     seed: int = 0,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    samples: np.ndarray | None = None,
 ) -> Forest:
     """Grow the forest of a matrix with all cores.
+
+    samples  int64: the samples that trees may see; None: all. To others a tree is `in_bag` 0
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 5))
@@ -145,19 +148,21 @@ def grow_forest(
     check_counts(seed=seed, threads=threads)
     target = matrix.tree_target
     tree = settings.of_tree(criterion_of(target), matrix.n_features)
-    n = matrix.n_samples
+    seen = np.arange(matrix.n_samples) if samples is None else samples
+    subjects = None if matrix.subjects is None else matrix.subjects[seen]
     chunks = [
         (a, min(a + CHUNK_TREES, settings.n_trees)) for a in range(0, settings.n_trees, CHUNK_TREES)
     ]
 
     def grow_chunk(chunk: tuple[int, int]) -> tuple[Trees, np.ndarray]:
         keys, rows = draw_bags(
-            seed, (FOREST,), chunk[0], chunk[1] - chunk[0], n, subjects=matrix.subjects
+            seed, (FOREST,), chunk[0], chunk[1] - chunk[0], len(seen), subjects=subjects
         )
+        rows = rows if samples is None else seen[rows].astype(np.int32)
         grown = grow_trees(
             matrix.codes, target, keys, rows, tree, is_categorical=matrix.is_categorical
         )
-        return grown, count_bags(rows, n)
+        return grown, count_bags(rows, matrix.n_samples)
 
     parts, bags = [], []
     for done, (part, bag) in enumerate(LocalExecutor(threads).map(grow_chunk, chunks), 1):

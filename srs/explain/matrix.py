@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from srs.engine.permutations import permute_subjects
 from srs.errors import InputError
 from srs.ingest import ingest
 from srs.ingest.values import read_values
@@ -24,6 +25,7 @@ from srs.store.layout import CATEGORICAL
 from srs.store.view import StoreView
 from srs.targets.learning import tree_target
 from srs.targets.parse import parse_target
+from srs.targets.registry import target_kinds
 from srs.trees import MISSING, TreeTarget
 
 MAX_CELLS = 4_000_000_000
@@ -41,6 +43,7 @@ class Matrix:
     target          what is to be explained; None if the analysis needs none
     store           where the codes are from
     subjects        int (n_samples,): samples that belong together; None: each by itself
+    said            what to know of where the features are from, one sentence each
     """
 
     codes: np.ndarray
@@ -50,6 +53,7 @@ class Matrix:
     target: Target | None
     store: FeatureStore
     subjects: np.ndarray | None = None
+    said: tuple[str, ...] = ()
 
     @property
     def n_samples(self) -> int:
@@ -96,9 +100,19 @@ class Matrix:
     def notices(self) -> tuple[str, ...]:
         """One sentence for each oddity that a reader of an analysis should know."""
         target = self.target
-        if target is None or not target.has_classes:
-            return ()
-        return (*_single_samples(target), *self._markers(target))
+        if target is None:
+            return self.said
+        kind = target_kinds().get(target.kind)
+        if kind is not None and kind.by_model:
+            return (
+                *self.said,
+                f"{target.name!r} is of kind {target.kind!r}: what is explained is the score "
+                "residual of each sample, in a model without features; errors are mean squared "
+                "errors of it.",
+            )
+        if not target.has_classes:
+            return self.said
+        return (*self.said, *_single_samples(target), *self._markers(target))
 
     def _markers(self, target: Target) -> list[str]:
         same = [
@@ -171,8 +185,14 @@ def open_matrix(
         features = load_result(features)
     if isinstance(features, Result):
         store, wanted = _of_run(store, features)
+        learned = features.document["data"]["target"]
+        target = learned if target is None and learned in store.target_names else target
     else:
         wanted = features
+    found = _target(store, target, needs_target)
+    if found is not None and found.missing.any():
+        store = store.view(np.flatnonzero(~found.missing))
+        found = _target(store, target, needs_target)
     ids = _feature_ids(store, wanted)
     names = store.feature_names
     ids = np.array([i for i in ids.tolist() if names[i] not in leave_out], np.int64)
@@ -183,15 +203,27 @@ def open_matrix(
             f"{len(ids)} features x {store.n_samples} samples do not fit in memory: select "
             f"features first (srs select) and explain those."
         )
-    found = _target(store, target, needs_target)
     chosen = tuple(names[i] for i in ids.tolist())
     if found is not None and isinstance(target, str) and target in chosen:
         raise InputError(f"the feature {target!r} is the target: leave it out of the features.")
     categorical = (store.kinds[ids] == CATEGORICAL) & (store.n_levels[ids] > 2)
     codes = store.read_codes(ids)
-    matrix = Matrix(codes, categorical, chosen, ids, found, store=store)
+    matrix = Matrix(codes, categorical, chosen, ids, found, store=store, said=_said(features))
     _check(matrix)
     return matrix
+
+
+def _said(features: Any) -> tuple[str, ...]:
+    """What to know of an analysis of a run's features."""
+    if not isinstance(features, Result):
+        return ()
+    adjusted = features.document["settings"].get("covariates", [])
+    if not adjusted:
+        return ()
+    return (
+        f"The run adjusted for {', '.join(adjusted)}; this analysis does not: what it shows may "
+        "in part be theirs.",
+    )
 
 
 def _why_none(features: Any, leave_out: Sequence[str]) -> str:
@@ -282,6 +314,8 @@ def _check(matrix: Matrix) -> None:
 
 def _is_the_target(matrix: Matrix, column: int, target: Target) -> bool:
     """Whether a feature has the numbers of a numeric target: no measurement does by chance."""
+    if target.values.ndim > 1:
+        return False
     codes = matrix.codes[:, column]
     order = np.argsort(target.values, kind="stable")
     if (np.diff(codes[order].astype(np.int64)) < 0).any():  # its codes would ascend with the target
@@ -313,6 +347,13 @@ def _single_samples(target: Target) -> list[str]:
         f"The class {_first_of(single)} has only one sample, which is too few to learn from: "
         "remove the class or merge it with another."
     ]
+
+
+def random_order(matrix: Matrix, rng: np.random.Generator) -> np.ndarray:
+    """A random order of the samples, of whole subjects where samples belong together."""
+    if matrix.subjects is not None:
+        return permute_subjects(matrix.subjects, rng)
+    return rng.permutation(matrix.n_samples)
 
 
 def check_classes(matrix: Matrix, least: int = 2) -> None:

@@ -18,7 +18,8 @@ from typing import Any
 import srs
 from srs.catalogue import Analysis
 from srs.catalogue.requests import Request, parse_requests
-from srs.engine.samples import levels_of, require_enough
+from srs.engine.adjusting.strata import levels_of, sample_column
+from srs.engine.samples import require_enough
 from srs.errors import InputError, SettingsError
 from srs.executors import available_cores
 from srs.explain.forest import Forest, ForestSettings, OnProgress, grow_forest
@@ -148,6 +149,11 @@ def _with_subjects(matrix: Matrix, subjects: str, analyses: Sequence[Analysis]) 
     apart = [analysis.name for analysis in analyses if not analysis.whole_subjects]
     if apart:
         raise SettingsError(f"the analysis {apart[0]} does not keep samples of a subject together.")
+    if missing := int(sample_column(matrix.store, subjects).missing.sum()):
+        raise InputError(
+            f"the column {subjects!r} is missing in {missing} samples: explain a part of the "
+            "store without these (store.view)."
+        )
     return replace(matrix, subjects=levels_of(matrix.store, subjects))
 
 

@@ -154,7 +154,7 @@ def _is_found_by(found_by: np.ndarray, kinds: tuple[str, ...], kind: str) -> np.
 def _decide_paper(
     evidence: Evidence, settings: Settings, relevant: np.ndarray
 ) -> tuple[dict[str, np.ndarray], Grounds]:
-    decided = decide_paper(evidence, settings.probe_draws, settings.probe_share)
+    decided = decide_paper(evidence, settings)
     decided.verdict[relevant] = Verdict.RELEVANT
     numbers = {"p_value": decided.p_value, "q_value": decided.q_value, "verdict": decided.verdict}
     return numbers, {"rule": "paper", "kinds": [], "second_opinion": None}

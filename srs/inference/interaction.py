@@ -12,7 +12,7 @@ Which pairs are looked at is said in `srs.engine.run.second_look`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import chdtrc, fdtrc
@@ -46,6 +46,13 @@ class Interaction:
         if self.means is None:
             return None
         return self.means[1] - self.means[0], self.means[3] - self.means[2]
+
+    def of_other_class(self, is_share: bool = True) -> Interaction:
+        """The same of two classes, told of the first; is_share: else means are residuals."""
+        if self.means is None:
+            return self
+        a, b, c, d = (float(is_share) - mean for mean in self.means)
+        return replace(self, means=(a, b, c, d))
 
 
 def cut_levels(
@@ -117,23 +124,20 @@ def interaction_of_classes(
     strata: np.ndarray | None = None,
 ) -> Interaction:
     """Levels of two features (below 0: missing), and class and stratum of each sample."""
-    seen = (first >= 0) & (second >= 0)
-    axes = [_numbered(one[seen]) for one in (first, second, classes)]
-    axes.append(_numbered(strata[seen]) if strata is not None else np.zeros(seen.sum(), np.int64))
-    shape = tuple(int(axis.max(initial=0)) + 1 for axis in axes)
-    table = np.zeros(shape)
-    np.add.at(table, tuple(axes), 1.0)
+    axes = (first, second, classes) if strata is None else (first, second, classes, strata)
+    table = _table((first >= 0) & (second >= 0), axes)
+    if strata is None:
+        table = table[..., None]
     margins = [(0, 1, 3), (0, 2, 3), (1, 2, 3)]
     fitted = _fit(table, margins)
-    if shape[3] == 1:  # Pearson's sum keeps its level in smaller cells than the likelihood ratio
+    if table.shape[3] == 1:  # Pearson's sum keeps its level in smaller cells than likelihoods do
         some = fitted > 0
         statistic = float(((table[some] - fitted[some]) ** 2 / fitted[some]).sum())
     else:
         statistic = _deviance(table, fitted) - _deviance(table, _fit(table, [*margins, (0, 1, 2)]))
     df = _degrees(table)
     p_value = float(chdtrc(df, statistic)) if df else 1.0
-    last = (axes[2] == shape[2] - 1).astype(np.float64)
-    means = _means(axes[0], axes[1], last) if shape[2] == 2 else None
+    means = _shares(table.sum(3)) if table.shape[2] == 2 else None
     return Interaction(float(statistic), max(p_value, np.finfo(float).tiny), means)
 
 
@@ -173,14 +177,16 @@ def _dummies(levels: np.ndarray) -> np.ndarray:
 def _fit(table: np.ndarray, margins: Sequence[tuple[int, ...]]) -> np.ndarray:
     """The table of the log-linear model with these margins, by iterative proportional fitting."""
     fitted = np.ones_like(table)
+    axes = [tuple(axis for axis in range(table.ndim) if axis not in kept) for kept in margins]
+    all_wanted = [table.sum(summed, keepdims=True) for summed in axes]
+    allowed = FIT_ERROR * table.sum()
     for _ in range(FIT_ROUNDS):
         error = 0.0
-        for kept in margins:
-            summed = tuple(axis for axis in range(table.ndim) if axis not in kept)
-            wanted, has = table.sum(summed, keepdims=True), fitted.sum(summed, keepdims=True)
+        for summed, wanted in zip(axes, all_wanted, strict=True):
+            has = fitted.sum(summed, keepdims=True)
             error = max(error, float(np.abs(wanted - has).max()))
             fitted *= np.divide(wanted, has, out=np.zeros_like(wanted), where=has > 0)
-        if error < FIT_ERROR * table.sum():
+        if error < allowed:
             break
     return fitted
 
@@ -197,11 +203,43 @@ def _degrees(table: np.ndarray) -> int:
     return int(max(0, ((rows - 1) * (columns - 1) - empty) * (outcomes - 1)))
 
 
+def _table(seen: np.ndarray, axes: Sequence[np.ndarray]) -> np.ndarray:
+    """Counts of the samples that are seen by whole numbers from 0 on; those of none are left out.
+
+    There are few numbers on an axis: counting is faster than sorting, as `_numbered` does.
+    """
+    shown = [axis[seen] for axis in axes]
+    shape = [int(axis.max(initial=0)) + 1 for axis in shown]
+    cell = np.zeros(len(shown[0]), np.int64)
+    for axis, size in zip(shown, shape, strict=True):
+        cell = cell * size + axis
+    table = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
+    for i in range(len(shape)):
+        others = tuple(j for j in range(len(shape)) if j != i)
+        used = np.flatnonzero(table.sum(others))
+        table = table.take(used if len(used) else [0], i)
+    return table
+
+
+def _shares(table: np.ndarray) -> tuple[float, float, float, float] | None:
+    """The share of the second of two classes by halves of both features, as `_means`."""
+    halves = [_upper_levels(table.sum(axes)) for axes in ((1, 2), (0, 2))]
+    found = []
+    for upper_second in (False, True):
+        for upper_first in (False, True):
+            of_first, of_second = halves[0] == upper_first, halves[1] == upper_second
+            classes = table[of_first][:, of_second].sum((0, 1))
+            if not classes.sum():
+                return None
+            found.append(float(classes[1] / classes.sum()))
+    return found[0], found[1], found[2], found[3]
+
+
 def _means(
     first: np.ndarray, second: np.ndarray, outcome: np.ndarray
 ) -> tuple[float, float, float, float] | None:
     """The mean outcome by halves of both; None if one of the four has no sample."""
-    first, second = _upper(first), _upper(second)
+    first, second = (_upper_levels(np.bincount(one))[one] for one in (first, second))
     found = []
     for upper_second in (False, True):
         for upper_first in (False, True):
@@ -212,9 +250,9 @@ def _means(
     return found[0], found[1], found[2], found[3]
 
 
-def _upper(levels: np.ndarray) -> np.ndarray:
-    """The upper half of levels, as near to one half as they allow."""
-    share = np.bincount(levels).cumsum() / max(len(levels), 1)
+def _upper_levels(counts: np.ndarray) -> np.ndarray:
+    """Which levels are the upper half, as near to one half of the samples as they allow."""
+    share = counts.cumsum() / max(counts.sum(), 1)
     cut = int(np.abs(share[:-1] - 0.5).argmin()) if len(share) > 1 else 0
-    upper: np.ndarray = levels > cut
+    upper: np.ndarray = np.arange(len(counts)) > cut
     return upper

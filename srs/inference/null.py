@@ -85,7 +85,8 @@ class Null:
         """
         if not len(self.bulk):
             return self.small_p_values(observed)
-        p_values = _ranked(self.bulk, observed, len(self.bulk))
+        n_at_least = len(self.bulk) - _places(self.bulk, observed)
+        p_values = _ranked(self.bulk, observed, len(self.bulk), n_at_least)
         large = np.flatnonzero(observed >= self.ordered[0])
         p_values[large] = self.small_p_values(observed[large])
         return p_values
@@ -93,8 +94,8 @@ class Null:
     def small_p_values(self, observed: np.ndarray) -> np.ndarray:
         """The same, for values that are at least `least`."""
         tail = self.tail
-        p_values = _ranked(self.ordered, observed, self.n)
-        n_at_least = len(self.ordered) - np.searchsorted(self.ordered, observed, side="left")
+        n_at_least = len(self.ordered) - _places(self.ordered, observed)
+        p_values = _ranked(self.ordered, observed, self.n, n_at_least)
         far = np.flatnonzero((n_at_least < MIN_EXCEEDING) & (observed > tail.threshold))
         if tail.fits and len(far):
             excess = observed[far].astype(np.float64) - tail.threshold
@@ -103,14 +104,29 @@ class Null:
         return p_values
 
 
-def _ranked(ordered: np.ndarray, observed: np.ndarray, n: int) -> np.ndarray:
+def _places(ordered: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """How many of `ordered` are below each value.
+
+    Values are looked up in their order: a search among thousands that begins anywhere takes three
+    times as long, sorting included.
+    """
+    order = np.argsort(observed)
+    found = np.empty(len(observed), np.int64)
+    found[order] = np.searchsorted(ordered, observed[order], side="left")
+    return found
+
+
+def _ranked(
+    ordered: np.ndarray, observed: np.ndarray, n: int, n_at_least: np.ndarray
+) -> np.ndarray:
     """p-values by ranks among n values, of which `ordered` holds the largest."""
-    n_at_least = len(ordered) - np.searchsorted(ordered, observed, side="left")
-    n_above = len(ordered) - np.searchsorted(ordered, observed, side="right")
     p_values: np.ndarray = (n_at_least + 1.0) / (n + 1.0)
-    halved = (0.5 * (n_at_least + n_above) + 1.0) / (n + 1.0)
-    halved = np.minimum(halved, (n + 0.5) / (n + 1.0))
-    return np.where(p_values > 0.5, np.maximum(halved, 0.5), p_values)
+    large = np.flatnonzero(p_values > 0.5)  # where ties count by half
+    if len(large):
+        n_above = len(ordered) - np.searchsorted(ordered, observed[large], side="right")
+        halved = (0.5 * (n_at_least[large] + n_above) + 1.0) / (n + 1.0)
+        p_values[large] = np.maximum(np.minimum(halved, (n + 0.5) / (n + 1.0)), 0.5)
+    return p_values
 
 
 def find_tail(ordered: np.ndarray, n_null: int) -> Tail:

@@ -27,6 +27,9 @@ def ingest(
     sample_ids: Sequence[str] | str | os.PathLike[str] | None = None,
     categorical: Sequence[str | int] = (),
     target_kind: str | Mapping[str, str] | None = None,
+    event: Any = None,
+    exposure: Any = None,
+    ordinal: Sequence[Any] | str | None = None,
     keep_values: bool | None = None,
     table: Any = None,
     covariates: Sequence[str] = (),
@@ -46,14 +49,19 @@ def ingest(
     names        names of the features, or a file with one per line; None: those of the source
     sample_ids   ids of the samples, or a file with one per line; None: those of the source
     categorical  names or ids of numeric features to read as categories
-    target_kind  "classes" or "numbers", by target if a mapping; None: decide by values
+    target_kind  "classes", "ordinal", "numbers", "count" or "survival", by target if a mapping;
+                 None: decide by values
+    event        of a time to event, 1 where the event was seen and 0 where it is censored:
+                 values, a file of them, or a column, as `target`, which is then the time
+    exposure     of a count, the time or amount that it was counted in, given alike
+    ordinal      levels of the target from low to high: it is then of ordered classes
     keep_values  also store the original values; None: only if the source cannot be read again
     table        table of the samples, joined by sample id: a DataFrame or a .csv, .tsv, .txt or
                  .parquet file; `target` and `covariates` may name its columns. Samples without a
                  row or a target are left out, and notices say how many
     covariates   columns of `table` that become features, to be pinned in a run
     dataset      which array of a file with several: "layers/counts" of an AnnData file, a path in
-                 an HDF5 file or zarr group, a variable of a MATLAB file
+                 an HDF5 file or zarr group, a variable of a MATLAB file, DS of a VCF file
     mask         NIfTI image; its voxels other than 0 are the features
     id_column    column of the source or of `table` that holds the sample ids and is not a
                  feature; None: found by its name, e.g. "sample_id"; "": none, only names of rows

@@ -45,12 +45,14 @@ class ColumnBlock:
             where a feature is categorical or ordinal. Or int8 for dosages, NO_VALUE is missing
     kinds   uint8 (k,): NUMERIC, ORDINAL or CATEGORICAL
     labels  feature id -> labels of its category numbers
+    counts_alleles  whether numbers are dosages from 0 to 2, which may be fractions
     """
 
     first: int
     values: Values
     kinds: np.ndarray
     labels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    counts_alleles: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,11 @@ import tempfile
 import numpy as np
 
 from srs.ingest import ingest
-from srs.ingest.encode.codes import Coded, encode_dosages, encode_into
+from srs.ingest.encode.codes import Coded, encode_dosages, encode_fractions, encode_into
 from srs.ingest.encode.sparse_values import SparseValues
 from srs.ingest.encode.transpose_sparse import turn
+from srs.ingest.formats.domains.pgen import mark_missing
+from srs.ingest.formats.domains.vcf import count_allele
 from srs.ingest.formats.domains.vcf_zarr import count_alleles
 
 
@@ -40,7 +42,11 @@ def call_all() -> None:
         values[0:8]
     for calls in (np.zeros((2, 8, 2), np.int8), np.frombuffer(bytes(32), np.int8).reshape(2, 8, 2)):
         count_alleles(calls, np.zeros((2, 8), np.int8), 0, 0)  # decoded bytes are read-only
+    for kind in (np.int8, np.float32):
+        mark_missing(np.zeros(8, kind), kind(0))
+    count_allele(np.zeros((8, 3), np.int16), 1, np.zeros(8, np.int8))
     few = np.zeros(2, np.uint8)
+    encode_fractions(np.zeros((2, 8), np.float32), np.zeros((2, 8), np.uint8), few, few.copy())
     encode_dosages(
         np.zeros((2, 8), np.int8), np.zeros((2, 8), np.uint8), few, few.copy()
     )  # the last, see `kernels`

@@ -30,7 +30,7 @@ from srs.ingest.notices import Tally, describe_names
 from srs.ingest.plan import buffer_mem, plan_ingest, return_freed_mem
 from srs.ingest.tables.names import given_names
 from srs.ingest.tables.table import SampleTable, read_table
-from srs.ingest.tables.targets import column_names, join_targets
+from srs.ingest.tables.targets import TargetOptions, column_names, join_targets
 from srs.memory import parse_bytes
 from srs.store.layout import chunk_features
 from srs.store.opening import open_root, open_store
@@ -54,6 +54,9 @@ def write_store(
     sample_ids: Sequence[str] | str | os.PathLike[str] | None = None,
     categorical: Sequence[str | int] = (),
     target_kind: str | Mapping[str, str] | None = None,
+    event: Any = None,
+    exposure: Any = None,
+    ordinal: Sequence[Any] | str | None = None,
     keep_values: bool | None = None,
     table: Any = None,
     covariates: Sequence[str] = (),
@@ -70,9 +73,10 @@ def write_store(
     refuse_existing(destination, overwrite)
     _refuse_itself(source, destination)
     check_kinds(target_kind)
+    options = _target_options(target, target_kind, event, exposure, ordinal)
     wanted = Wanted(
         orientation=orientation,
-        columns=tuple(_source_columns(target, table_of_samples)),
+        columns=tuple(_source_columns(target, options, table_of_samples)),
         categorical=frozenset(_plain(c) for c in categorical),
         mem=buffer_mem(allowed_mem),
         folder=_temporary_folder(destination),
@@ -84,7 +88,7 @@ def write_store(
     with contextlib.closing(open_source(source, wanted)) as whole:
         _override(whole, given_names(names), given_names(sample_ids))
         _check_id_column(id_column, whole, table_of_samples)
-        opened, targets = join_targets(whole, target, table_of_samples, covariates, target_kind)
+        opened, targets = join_targets(whole, target, table_of_samples, covariates, options)
         plan = plan_ingest(opened, path is None, allowed_mem)
         if keep_values is None:
             keep_values = path is not None and "path" not in opened.record
@@ -148,10 +152,29 @@ def _write(order: _Order, prepare: Recategoriser, tally: Tally, writer: StoreWri
         )
 
 
-def _source_columns(target: Any, table: SampleTable | None) -> list[str]:
+def _target_options(
+    target: Any,
+    kind: str | Mapping[str, str] | None,
+    event: Any,
+    exposure: Any,
+    ordinal: Sequence[Any] | str | None,
+) -> TargetOptions:
+    """What was said of targets; what makes no sense without one is refused."""
+    beside = {"event": event, "exposure": exposure}
+    beside = {what: given for what, given in beside.items() if given is not None}
+    for what in (*beside, *([] if ordinal is None else ["ordinal"])):
+        if target is None:
+            raise SourceError(f"{what} needs a target: also give target (--target).")
+    levels = ordinal
+    if isinstance(ordinal, str):
+        levels = [one.strip() for one in ordinal.split(",")]
+    return TargetOptions(kind, beside, None if levels is None else [str(one) for one in levels])
+
+
+def _source_columns(target: Any, options: TargetOptions, table: SampleTable | None) -> list[str]:
     """Columns that the source must take out of its features: those that the table has not."""
     inside = () if table is None else table.columns
-    return [name for name in column_names(target) if name not in inside]
+    return [name for name in [*column_names(target), *options.columns()] if name not in inside]
 
 
 def _plain(feature: Any) -> str | int:

@@ -75,11 +75,11 @@ def data(document: Document) -> str:
         ("held-out samples", number(document["shape"]["n_held_out"])),
         ("target", f"{name(about['target'])} ({text(about['target_kind'])})"),
     ]
-    labels = about["labels"]
+    labels = about["labels"] or about.get("levels", [])
     if labels:
         shown = ", ".join(name(label) for label in labels[:MAX_LABELS])
         more = f" and {len(labels) - MAX_LABELS:,} more" if len(labels) > MAX_LABELS else ""
-        rows.append(("classes", shown + more))
+        rows.append(("classes" if about["labels"] else "levels, from low on", shown + more))
     store = document["measured"]["store"]
     rows += [
         ("feature store", "in memory" if store is None else f"<code>{text(store)}</code>"),

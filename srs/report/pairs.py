@@ -17,6 +17,7 @@ from srs.report.markup import (
     prose,
     section,
 )
+from srs.report.prediction import SCORED
 from srs.report.text import PAIR_KINDS, clean_name, count, number, probability, why_no_pairs
 
 Document = Mapping[str, Any]
@@ -74,12 +75,24 @@ def _n_pairs(document: Document) -> str:
     return f"{count(n * (n - 1) // 2, 'pair')} of features"
 
 
+def _is_share(document: Document) -> bool:
+    """Whether means of a pair are shares; of two classes given covariates they are residuals."""
+    labels = document["data"]["labels"]
+    return bool(labels) and not (len(labels) == 2 and document["settings"].get("covariates"))
+
+
 def outcome_name(document: Document) -> str:
     """What the mean target of a pair is."""
     labels = document["data"]["labels"]
     if labels:
-        return f"share of {clean_name(labels[-1])}"
-    return f"mean of {clean_name(document['data']['target'])}"
+        pairs = document["outcome"].get("pairs") or [{}]
+        group = pairs[0].get("cells", {}).get("group")  # which earlier versions do not tell
+        beyond = "" if _is_share(document) else " beyond what the covariates tell"
+        return f"share of {clean_name(group or labels[-1])}{beyond}"
+    target = clean_name(document["data"]["target"])
+    if document["data"]["target_kind"] in SCORED:
+        return f"mean score residual of {target}"
+    return f"mean of {target}"
 
 
 def _columns(document: Document) -> list[Column]:
@@ -119,7 +132,7 @@ def signed(value: float) -> str:
 
 def _plot(row: Row, document: Document) -> str:
     what = outcome_name(document)
-    plot = interaction_plot(row, what, share=bool(document["data"]["labels"]))
+    plot = interaction_plot(row, what, share=_is_share(document))
     return figure(plot, f"{name(row['name'])} with {name(row['partner'])}")
 
 

@@ -9,10 +9,11 @@ from typing import Any
 from srs.report.figures import plots
 from srs.report.markup import Cell, Column, data_table, paragraph, section, text
 from srs.report.text import count, number, percent
-from srs.targets.registry import target_kinds
+from srs.targets.registry import BUILT_IN, target_kinds
 
 MAX_CLASSES = 12  # most classes that get a confusion table
 MAX_POINTS = 400
+SCORED = tuple(kind.name for kind in BUILT_IN if kind.by_model)  # predictions are scores
 
 
 def prediction(document: Mapping[str, Any]) -> str:
@@ -21,7 +22,9 @@ def prediction(document: Mapping[str, Any]) -> str:
     if not rows:
         return ""
     labels = document["data"]["labels"]
-    body = _classes(rows, labels) if labels else _numbers(rows)
+    body = []
+    if document["data"]["target_kind"] not in SCORED:
+        body = _classes(rows, labels) if labels else _numbers(rows)
     body += _measures(rows, document["data"]["target_kind"])
     note = paragraph(
         "Predictions are the mean over all trees of the run, and most features in those trees "
@@ -49,11 +52,23 @@ def r_squared(rows: Sequence[Mapping[str, Any]]) -> float | None:
 
 def _measures(rows: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
     """Figures that the kind of the target adds, if it is installed here."""
-    known = target_kinds().get(kind)
-    if known is None or known.measures is None:
+    figures = [f"{name} {value:.3g}" for name, value in measures_of(rows, kind).items()]
+    if not figures:
         return []
-    figures = [f"{name} {value:.3g}" for name, value in known.measures(rows).items()]
-    return [paragraph(f"Of these samples: {', '.join(figures)}.")]
+    said = f"Of these samples: {', '.join(figures)}."
+    if kind in SCORED:
+        said = (
+            f"{', '.join(figures).capitalize()} on {count(len(rows), 'held-out sample')}: of two "
+            "samples that can be compared, how often the one with the higher score has more (of "
+            "times to event: the event earlier); 0.5 is chance."
+        )
+    return [paragraph(said)]
+
+
+def measures_of(rows: Sequence[Mapping[str, Any]], kind: str) -> dict[str, float]:
+    """Figures that the kind of the target has for predictions."""
+    known = target_kinds().get(kind)
+    return {} if known is None or known.measures is None else known.measures(rows)
 
 
 def _classes(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from srs.memory import format_bytes
-from srs.report.prediction import accuracy, r_squared
+from srs.report.prediction import SCORED, accuracy, measures_of, r_squared
 from srs.report.sets import sets_found
 from srs.report.text import (
     PAIR_KINDS,
@@ -32,6 +32,7 @@ from srs.report.text import (
 MAX_ROWS = 20
 MAX_NAME = 30
 MAX_PAIRS = 5
+TABLES = ("features", "effects", "profiles", "pairs")  # one file each
 WIDTH = 88
 
 
@@ -53,8 +54,10 @@ def render_terminal(document: Mapping[str, Any], folder: str | None = None) -> s
     parts += ["", *_features(document), "", _cost(document)]
     parts += _prediction(document)
     if folder is not None:
-        pairs = "pairs.parquet, " if document["outcome"].get("pairs") is not None else ""
-        parts.append(f"Files in {folder}: report.html, features.parquet, {pairs}result.json")
+        outcome = document["outcome"]
+        tables = [name for name in TABLES if name == "features" or outcome.get(name) is not None]
+        files = ["report.html", *(f"{name}.parquet" for name in tables), "result.json"]
+        parts.append(_wrap(f"Files in {folder}: {', '.join(files)}"))
     return "\n".join(parts) + "\n"
 
 
@@ -179,6 +182,11 @@ def _prediction(document: Mapping[str, Any]) -> list[str]:
     rows = document["outcome"]["prediction"]
     if not rows:
         return []
+    kind = document["data"]["target_kind"]
+    if kind in SCORED:
+        figures = measures_of(rows, kind)
+        said = ", ".join(f"{name} {value:.3g}" for name, value in figures.items()).capitalize()
+        return [f"{said} on {count(len(rows), 'held-out sample')}"]
     if document["data"]["labels"]:
         return [f"Accuracy {percent(accuracy(rows))} on {count(len(rows), 'held-out sample')}"]
     explained = r_squared(rows)

@@ -122,7 +122,8 @@ def direction(value: float | None) -> str:
 def direction_meaning(document: Mapping[str, Any]) -> str:
     """What an arrow up means in this run."""
     labels = document["data"]["labels"]
-    what = "the target is larger"
+    survival = document["data"]["target_kind"] == "survival"
+    what = "the event comes earlier" if survival else "the target is larger"
     if len(labels) == 2:
         told = document["outcome"].get("scan", {}).get("group") or labels[1]
         what = f"the class {clean_name(told)} is more frequent"
@@ -201,16 +202,25 @@ def grouped(document: Mapping[str, Any]) -> str:
     return said
 
 
+def _of_paper(settings: Mapping[str, Any]) -> str:
+    unkept = "This rule does not control the false discovery rate."
+    if settings.get("paper_rule") == "importance":
+        return (
+            "Paper mode: a feature is relevant if it had an importance above 0 in at least one "
+            f"tree (step 2(c) of Algorithm 7.1). {unkept}"
+        )
+    return (
+        "Paper mode: a feature is relevant if it was drawn more than "
+        f"{settings['probe_draws']} times and beat the random probe in more than "
+        f"{percent(settings['probe_share'])} of its draws. {unkept}"
+    )
+
+
 def promise(document: Mapping[str, Any]) -> str:
     """What is known of the share of false features among the relevant ones."""
     settings = document["settings"]
     if is_paper(document):
-        return (
-            "Paper mode: a feature is relevant if it was drawn more than "
-            f"{settings['probe_draws']} times and beat the random probe in at least "
-            f"{percent(settings['probe_share'])} of its draws. This rule does not control the "
-            "false discovery rate."
-        )
+        return _of_paper(settings)
     if settings.get("n_features") is not None:
         return _fixed_number(document)
     rate = percent(settings["fdr"])

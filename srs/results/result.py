@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,11 +48,13 @@ class Result:
     all_features  the table of all features, read in pieces: `table` and `features`
                   load all of it, and millions of rows take a gigabyte
     stored_digest the digest of what is stored, if that is of an earlier version
+    folder        where the run kept its trees, if it did
     """
 
     document: Mapping[str, Any]
     all_features: FeatureTable
     stored_digest: str | None = None
+    folder: Path | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         data = self.document["data"]
@@ -97,7 +99,8 @@ class Result:
         """What to know before trusting the list, one dict per caution; mostly empty.
 
         Keys: kind ("target": features that are the target itself, or nearly; "factor": one factor
-        that was not measured could explain the list), sentence, feature_ids, and factor (numbers).
+        that was not measured could explain the list; "related": samples are relatives), sentence,
+        feature_ids, and factor (numbers).
         """
         return list(self._outcome.get("cautions", ()))
 
@@ -208,6 +211,30 @@ class Result:
         rows = self._outcome["prediction"]
         return None if rows is None else pandas.DataFrame(rows)
 
+    def predict(self, data: Any, *, store: Any = None) -> pd.DataFrame:
+        """Predict samples with the trees of the run, which must have kept them (keep_trees).
+
+        data   the feature store of the run, a part of it (`store.view`), another store, an array
+               (samples x features, in the order of the run) or a data frame
+        store  the store of the run, or its path; None: where the run found it
+
+        One row per sample: sample, prediction, and for classes the share of trees for each.
+        Samples that trees have seen are predicted too well.
+
+        >>> import numpy as np, srs, tempfile
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(200, 5))
+        >>> run = {"mode": "paper", "max_trees": 100, "keep_trees": True}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     store = srs.ingest(X, target=(X[:, 0] > 0).astype(int), keep_values=True)
+        ...     result = srs.select(store, folder=folder, **run)
+        ...     result.predict(np.eye(5) * 3 - 1, store=store)["prediction"].tolist()
+        ['1', '0', '0', '0', '0']
+        """
+        from srs.results.predicting import predict  # numba and readers, which nothing else needs
+
+        return predict(self, data, store, self.folder)
+
     @property
     def _outcome(self) -> Mapping[str, Any]:
         outcome: Mapping[str, Any] = self.document["outcome"]
@@ -278,7 +305,8 @@ def load_result(folder: str | os.PathLike[str]) -> Result:
         raise InputError(f"{folder} has no result: {error.filename} is missing.") from None
     except (ValueError, OSError) as error:
         raise InputError(f"the result in {folder} is damaged: {error}") from None
-    return make_result(document, SavedTable(Path(folder) / TABLE_NAME), str(path))
+    result = make_result(document, SavedTable(Path(folder) / TABLE_NAME), str(path))
+    return replace(result, folder=Path(folder))
 
 
 def make_result(document: Any, table: FeatureTable, where: str) -> Result:

@@ -13,13 +13,14 @@ from typing import Any, cast
 import numpy as np
 
 import srs
+from srs.engine.adjusting.strata import confounder_notices, subject_notices
+from srs.engine.adjusting.target import covariate_notices
 from srs.engine.context import RunContext
 from srs.engine.memory import (
     coordinator_projected_mem,
     projected_mem,
     worker_projected_mem,
 )
-from srs.engine.samples import confounder_notices
 from srs.engine.state import Outcome
 from srs.evidence.arrays import BatchEvidence
 from srs.evidence.halves import halves_notices
@@ -50,6 +51,7 @@ from srs.selection.effects import find_effects
 from srs.selection.effects.clusters import find_clusters
 from srs.selection.feature_sets import FeatureSets, decide_sets
 from srs.selection.groups import Signals, find_signals
+from srs.selection.known import missing_notices
 from srs.selection.pairs import with_whom
 from srs.store import FeatureStore
 from srs.targets.registry import target_kind
@@ -65,7 +67,10 @@ def run_notices(context: RunContext) -> list[str]:
     shape, settings = context.shape, context.settings
     return [
         *null_notices(context.kinds, shape.n_features, shape.n_roles - 1),
+        *missing_notices(context.store, settings),
         *confounder_notices(context.store, settings),
+        *subject_notices(context.store, settings),
+        *covariate_notices(context.samples.covariates, context.samples.null),
         *halves_notices(shape.n_features, shape.n_roles),
     ]
 
@@ -134,9 +139,11 @@ def _data(context: RunContext) -> ResultData:
         "n_samples": shape.n_samples,
         "target": target.name,
         "target_kind": target.kind,
-        "labels": list(target.labels),
+        "labels": list(target.labels) if target.has_classes else [],
         "notices": [*store.manifest.notices, *run_notices(context)],
     }
+    if target.labels and not target.has_classes:
+        data["levels"] = list(target.labels)
     if names := list(store.annotations()):
         data["annotations"] = names
     if store.selection is not None:
@@ -361,6 +368,10 @@ def _prediction(context: RunContext, outcome: Outcome) -> list[PredictionRow] | 
     mean = outcome.state.votes / max(outcome.state.n_trees, 1)
     if context.samples.offsets is not None:
         mean = mean + context.samples.offsets[context.held_out, None]
+    if target.n_classes == 2 and mean.shape[1] == 1:  # trees learned residuals of the second
+        assert context.samples.null is not None
+        second = context.samples.null.expected[context.held_out, 1:] + mean
+        mean = np.clip(np.concatenate([1.0 - second, second], axis=1), 0.0, 1.0)
     sample_ids, kind = store.sample_ids, target_kind(target.kind)
     rows = []
     for row, sample in enumerate(context.held_out):

@@ -12,6 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
+from srs.effects.classes import told_class
 from srs.engine.context import RunContext
 from srs.engine.run.second_look import Levels, look_at_pairs
 from srs.evidence.pairs.kind import PAIRS
@@ -139,9 +140,13 @@ def with_whom(
     by_pairs = relevant[found.found_by(PAIRS.name)[relevant]]
     looked = look_again(context, found.pairs, by_pairs)
     cells = describe_cells(context, [one.places for one in looked])
+    target = context.store.target(context.settings.target)
+    is_share = not len(context.target.values)  # else: what a model of the covariates leaves
+    of_first = target.n_classes == 2 and told_class(target.labels) == 0
     for at, one in enumerate(looked):
-        low, high = one.interaction.effects or (None, None)
-        means = one.interaction.means or (None, None, None, None)
+        told = one.interaction.of_other_class(is_share) if of_first else one.interaction
+        low, high = told.effects or (None, None)
+        means = told.means or (None, None, None, None)
         first, second = one.places
         pairs.append(
             {

@@ -21,7 +21,6 @@ from srs.engine.memory import (
     threads_that_fit,
     worker_projected_mem,
 )
-from srs.engine.run.settling import MOST
 from srs.engine.state import Progress
 from srs.engine.stopping import trees_to_meet_a_clique
 from srs.executors import LocalExecutor, check_executor
@@ -131,6 +130,7 @@ def plan(
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
     patience: int | None = None,
+    paper_rule: str = "probe",
     probe_draws: int = 10,
     probe_share: float = 0.95,
     holdout: float = 0.0,
@@ -139,6 +139,7 @@ def plan(
     class_weight: str | None = None,
     confounders: Sequence[str] | None = None,
     subjects: str | None = None,
+    covariates: Sequence[str] | None = None,
     samples: Chosen | None = None,
     features: Chosen | None = None,
     feature_sets: Any = None,
@@ -155,8 +156,8 @@ def plan(
     """Predict the cost of `srs.select`: begins it on threads of this process.
 
     >>> import numpy as np, srs
-    >>> X = np.random.default_rng(0).normal(size=(100, 400))
-    >>> planned = srs.plan(srs.ingest(X, target=np.arange(100) % 2), memory="1GB", threads=2)
+    >>> store = srs.ingest(np.eye(100, 400), target=np.arange(100) % 2)
+    >>> planned = srs.plan(store, memory="1GB", threads=2)
     >>> planned.subspace_size, planned.trees_per_pass, planned.projected_mem < planned.allowed_mem
     (134, 3, True)
     """
@@ -193,6 +194,7 @@ def check(
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
     patience: int | None = None,
+    paper_rule: str = "probe",
     probe_draws: int = 10,
     probe_share: float = 0.95,
     holdout: float = 0.0,
@@ -201,6 +203,7 @@ def check(
     class_weight: str | None = None,
     confounders: Sequence[str] | None = None,
     subjects: str | None = None,
+    covariates: Sequence[str] | None = None,
     samples: Chosen | None = None,
     features: Chosen | None = None,
     feature_sets: Any = None,
@@ -270,7 +273,7 @@ def make_plan(request: Request) -> Plan:
         seconds_per_pass=seconds_per_tree * rehearsal.trees_per_pass,
         seconds=seconds,
         seconds_of_steps=rehearsal.seconds_of_steps,
-        most_trees=None if without_end else MOST * rehearsal.least_trees,
+        most_trees=None if without_end else rehearsal.most_trees,
         max_seconds=settings.seconds_limit,
         pair_trees=trees_to_meet_a_clique(shape, 2),
         n_features=shape.n_features,

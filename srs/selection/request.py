@@ -11,6 +11,7 @@ import numpy as np
 from srs.errors import SettingsError
 from srs.evidence.registry import weighted_kinds
 from srs.memory import DEFAULT_MEM, parse_bytes
+from srs.selection.known import with_known_samples
 from srs.setting import Setting
 from srs.settings import OF_RESULTS, RUN_ARGUMENTS, RunArguments, Settings
 from srs.store import FeatureStore, open_store
@@ -40,15 +41,23 @@ def read_request(given: Mapping[str, Any]) -> Request:
         for setting in OF_RESULTS
         if not (setting.is_list and given[setting.public_name] is None)
     }
-    if values["sample_weight"] is not None:
-        values.setdefault("evidence", weighted_kinds())
     store = given["store"]
     store = store if isinstance(store, FeatureStore) else open_store(store)
+    if values["sample_weight"] is not None or _weighs_classes(store, values):
+        values.setdefault("evidence", weighted_kinds())
     if run.samples is not None or run.features is not None:
         pinned = values.get("pinned", ())
         wanted = None if run.features is None else [*run.features, *pinned]
         store = store.view(run.samples, wanted)
-    return Request(store, Settings(**values), run)
+    settings = Settings(**values)
+    return Request(with_known_samples(store, settings), settings, run)
+
+
+def _weighs_classes(store: FeatureStore, values: Mapping[str, Any]) -> bool:
+    """Whether covariates are adjusted for by weights: where there are more than two classes."""
+    if not values.get("covariates") or not store.target_names:
+        return False
+    return store.target(values["target"]).n_classes > 2
 
 
 def _read(setting: Setting, value: Any) -> Any:

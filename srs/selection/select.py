@@ -5,16 +5,19 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from srs.engine.checkpoint import remove_checkpoint
 from srs.engine.context import RunContext, make_context, require_samples, with_resident_codes
 from srs.engine.kernels import ensure_compiled
 from srs.engine.loop import Run
-from srs.engine.memory import threads_that_fit
+from srs.engine.memory import coordinator_mem, projected_mem, threads_that_fit
 from srs.engine.state import Progress
 from srs.engine.worker import make_task
 from srs.executors import Executor, open_executor
@@ -60,6 +63,7 @@ def select(
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
     patience: int | None = None,
+    paper_rule: str = "probe",
     probe_draws: int = 10,
     probe_share: float = 0.95,
     holdout: float = 0.0,
@@ -68,6 +72,7 @@ def select(
     class_weight: str | None = None,
     confounders: Sequence[str] | None = None,
     subjects: str | None = None,
+    covariates: Sequence[str] | None = None,
     samples: Chosen | None = None,
     features: Chosen | None = None,
     feature_sets: Any = None,
@@ -90,7 +95,9 @@ def select(
     seed              Seed of all random numbers: the same seed gives the same result
     mode              "default", or "paper": Algorithm 7.1 of the thesis, unchanged
     target            Name of the target; None: the first of the store
-    pinned            Names or ids of covariates: in every subspace, reported separately; None: none
+    pinned            Names or ids of features that are in every subspace and reported separately;
+                      trees may split on them, nothing is adjusted for them: see covariates; None:
+                      none
     subspace_size     Features that a tree explores (q); None: from memory and data
     max_trees         Maximum number of trees; None: no limit; 1,000 in paper mode
     max_passes        Maximum number of passes over the features; None: no limit
@@ -120,18 +127,24 @@ def select(
     min_samples_leaf  Minimum number of samples in a leaf
     patience          Stop after this many rounds without a change of the relevant set; None: when
                       more trees would hardly change it
+    paper_rule        Paper mode: "probe": what beats a random probe (7.C.1); "importance": whatever
+                      gets an importance above 0 in a tree (step 2(c))
     probe_draws       Paper mode: a feature needs more draws than this (L)
-    probe_share       Paper mode: share of draws in which a feature must beat the probe (beta):
-                      between 0 and 1
+    probe_share       Paper mode: a feature must beat the probe in more than this share of its draws
+                      (beta): between 0 and 1
     holdout           Share of samples that are held out from the trees and predicted at the end:
                       between 0 and 0.9
     keep_trees        Write all trees to the folder of the run
     sample_weight     Column of the store: how much each sample counts; None: all alike
     class_weight      "balanced": all classes get the same total weight, including rare ones; None:
                       each sample counts once
-    confounders       Columns of the store to adjust for, e.g. batch or sex; None: none
+    confounders       Columns of the store to adjust for by comparing only samples that are equal in
+                      all of them, e.g. batch or pair; many columns or numbers: covariates; None:
+                      none
     subjects          Column of the store: samples that belong together, e.g. those of one person;
                       None: every sample is its own subject
+    covariates        Columns of the store to adjust for by a model of the target, e.g. age, sex and
+                      principal components; numbers or categories; None: none
     samples           Ids or numbers of the samples to use; None: all
     features          Names or ids of the features to use, in addition to the pinned ones; None: all
     feature_sets      Features that are also tested together: a mapping from names of sets to
@@ -160,7 +173,34 @@ def select(
     return run_selection(read_request(locals()))
 
 
-def run_selection(request: Request) -> Result:
+@dataclass
+class Shared:
+    """What runs on many targets of a store share.
+
+    sharing   whether other runs follow
+    executor  workers; None: each run has threads of its own
+    codes     fingerprint of a store or view, and all its codes, if there was room for them
+    """
+
+    sharing: bool = False
+    executor: Executor | None = None
+    codes: tuple[str, np.ndarray] | None = None
+
+    def codes_of(self, context: RunContext) -> np.ndarray | None:
+        """The codes of a run, if they are here; others make room."""
+        if self.codes is not None and self.codes[0] != context.store.fingerprint:
+            self.codes = None
+        return None if self.codes is None else self.codes[1]
+
+    def keep(self, context: RunContext, n_parallel: int) -> None:
+        """Keep the codes of a run, if they fit beside all that a run holds of its own."""
+        allowed, shape = context.settings.allowed_mem, context.shape
+        needed = projected_mem(shape, n_parallel, resident=True) + context.kept_mem
+        if context.resident is not None and needed + coordinator_mem(shape) <= allowed:
+            self.codes = (context.store.fingerprint, context.resident)
+
+
+def run_selection(request: Request, shared: Shared | None = None) -> Result:
     """Run the loop on a request, and make its result."""
     settings, given = request.settings, request.run
     context = make_context(request.store, settings)
@@ -173,8 +213,9 @@ def run_selection(request: Request) -> Result:
     if given.feature_sets is not None:
         sets = choose_sets(given.feature_sets, request.store, settings)
     folder = None if given.folder is None else Path(given.folder)
-    with _open_executor(request) as executor:
-        run = _make_run(context, executor, folder, given)
+    shared = shared or Shared()
+    with open_run_executor(request, shared.executor) as executor:
+        run = _make_run(context, executor, folder, given, shared)
         if given.resume:
             run.restore()
         outcome = run.run()
@@ -185,12 +226,18 @@ def run_selection(request: Request) -> Result:
         result = make_result(context, outcome, executor, projected, sets=sets, task=task)
     for caution in result.cautions:
         log.warning("%s", caution["sentence"])
-    if folder is not None:
-        remove_checkpoint(folder)
-    return result
+    if folder is None:
+        return result
+    remove_checkpoint(folder)
+    return replace(result, folder=folder)
 
 
-def _open_executor(request: Request) -> AbstractContextManager[Executor]:
+def open_run_executor(
+    request: Request, opened: Executor | None = None
+) -> AbstractContextManager[Executor]:
+    """What the trees of a request are grown on; one that is open already stays open."""
+    if opened is not None:
+        return nullcontext(opened)
     given = request.run
     return open_executor(
         given.executor,
@@ -206,6 +253,7 @@ def _make_run(
     executor: Executor,
     folder: Path | None,
     given: RunArguments,
+    shared: Shared,
 ) -> Run:
     asked = {
         "on_progress": given.on_progress,
@@ -218,5 +266,7 @@ def _make_run(
     executor.n_parallel = threads_that_fit(
         context.shape, executor.n_parallel, context.settings.allowed_mem
     )
-    context = with_resident_codes(context, executor.n_parallel)
+    context = with_resident_codes(context, executor.n_parallel, shared.codes_of(context))
+    if shared.sharing:
+        shared.keep(context, executor.n_parallel)
     return Run(context, executor, folder, **asked)

@@ -34,12 +34,15 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     random_state : seed, RandomState or None.
     n_jobs : threads; None means 1 and -1 all cores, as everywhere in scikit-learn.
+    target_kind : kind of y, e.g. "count"; None: decided by its values. Ordered categoricals are
+        ordered classes, structured arrays of scikit-survival times to event.
 
     Settings, as of `srs.select`, written by `make generate`:
     fdr : False discovery rate of the relevant set: between 0 and 1.
     memory : Memory limit of the process (with workers: of each worker), e.g. "512MB"; None: 2GB.
     mode : "default", or "paper": Algorithm 7.1 of the thesis, unchanged.
-    pinned : Names or ids of covariates: in every subspace, reported separately; None: none.
+    pinned : Names or ids of features that are in every subspace and reported separately; trees may
+        split on them, nothing is adjusted for them: see covariates; None: none.
     subspace_size : Features that a tree explores (q); None: from memory and data.
     max_trees : Maximum number of trees; None: no limit; 1,000 in paper mode.
     max_passes : Maximum number of passes over the features; None: no limit.
@@ -67,17 +70,22 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     min_samples_leaf : Minimum number of samples in a leaf.
     patience : Stop after this many rounds without a change of the relevant set; None: when more
         trees would hardly change it.
+    paper_rule : Paper mode: "probe": what beats a random probe (7.C.1); "importance": whatever gets
+        an importance above 0 in a tree (step 2(c)).
     probe_draws : Paper mode: a feature needs more draws than this (L).
-    probe_share : Paper mode: share of draws in which a feature must beat the probe (beta): between
-        0 and 1.
+    probe_share : Paper mode: a feature must beat the probe in more than this share of its draws
+        (beta): between 0 and 1.
     holdout : Share of samples that are held out from the trees and predicted at the end: between 0
         and 0.9.
     sample_weight : Column of the store: how much each sample counts; None: all alike.
     class_weight : "balanced": all classes get the same total weight, including rare ones; None:
         each sample counts once.
-    confounders : Columns of the store to adjust for, e.g. batch or sex; None: none.
+    confounders : Columns of the store to adjust for by comparing only samples that are equal in all
+        of them, e.g. batch or pair; many columns or numbers: covariates; None: none.
     subjects : Column of the store: samples that belong together, e.g. those of one person; None:
         every sample is its own subject.
+    covariates : Columns of the store to adjust for by a model of the target, e.g. age, sex and
+        principal components; numbers or categories; None: none.
     feature_sets : Features that are also tested together: a mapping from names of sets to features,
         or a file (two columns, feature and set; or .gmt); None: none.
     executor : Where trees are grown: a number of worker processes to start, the address of a Dask
@@ -106,6 +114,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
+    target_kind: str | None = None
     # generated: settings
     fdr: float = 0.1
     memory: str | int | None = None
@@ -131,6 +140,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     max_depth: int | None = None
     min_samples_leaf: int = 1
     patience: int | None = None
+    paper_rule: str = "probe"
     probe_draws: int = 10
     probe_share: float = 0.95
     holdout: float = 0.0
@@ -138,6 +148,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     class_weight: str | None = None
     confounders: Sequence[str] | None = None
     subjects: str | None = None
+    covariates: Sequence[str] | None = None
     feature_sets: Any = None
     executor: Any = None
     tls: str | os.PathLike[str] | None = None
@@ -152,7 +163,8 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         name of one of its targets.
 
         sample_columns is a data frame or mapping of columns about the samples, by the names that
-        `sample_weight`, `confounders` and `subjects` use; with a store they are columns of it. In
+        `sample_weight`, `covariates`, `confounders` and `subjects` use; with a store they are
+        columns of it. In
         a pipeline, or for scores, a data frame is split along with X if it is requested by
         `set_fit_request(sample_columns=True)`.
         """
@@ -164,7 +176,7 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, store: FeatureStore, target: str | None) -> SRSSelector:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         settings = self.get_params(deep=False)
-        for name in ("random_state", "n_jobs"):
+        for name in ("random_state", "n_jobs", "target_kind"):
             del settings[name]
         threads = None
         if self.executor is None or self.n_jobs is not None:
@@ -200,17 +212,29 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             _check_feature_names(self, X, reset=True)
             self.n_features_in_ = X.shape[1]
             targets = self._targets(y, sample_columns)
-            return ingest(X, path, target=targets, id_column=""), None  # all columns are features
-        X, y = validate_data(
-            self, X, y, dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2
-        )
-        return ingest(X, path, target=self._targets(y, sample_columns)), None
+            # All columns are features.
+            return ingest(X, path, target=targets, id_column="", target_kind=self._kinds()), None
+        checks = {"dtype": "numeric", "ensure_all_finite": "allow-nan", "ensure_min_samples": 2}
+        if _has_own_kind(y):
+            X = validate_data(self, X, **checks)
+        else:
+            X, y = validate_data(self, X, y, **checks)
+        targets = self._targets(y, sample_columns)
+        return ingest(X, path, target=targets, target_kind=self._kinds()), None
+
+    def _kinds(self) -> dict[str, str]:
+        return {} if self.target_kind is None else {"target": self.target_kind}
 
     def _targets(self, y: Any, sample_columns: Any) -> dict[str, Any]:
         """The target and the columns of samples that are used, as columns of a store."""
-        names = [*(self.confounders or ()), self.subjects, self.sample_weight]
-        columns: dict[str, Any] = {"target": np.asarray(y)}
-        for name in names:
+        names = [
+            *(self.covariates or ()),
+            *(self.confounders or ()),
+            self.subjects,
+            self.sample_weight,
+        ]
+        columns: dict[str, Any] = {"target": y if _has_own_kind(y) else np.asarray(y)}
+        for name in dict.fromkeys(names):
             if name is None:
                 continue
             if sample_columns is None or name not in sample_columns:
@@ -235,3 +259,9 @@ class SRSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
+
+
+def _has_own_kind(y: Any) -> bool:
+    """Whether a target says of itself what it is: a structured array, or an ordered categorical."""
+    dtype = getattr(y, "dtype", None)
+    return bool(getattr(dtype, "names", None) or getattr(dtype, "ordered", False))

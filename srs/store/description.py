@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 import numpy as np
@@ -19,11 +20,13 @@ class TargetDescription(TypedDict):
     name     name of the target
     kind     what kind of target it is, e.g. "classes" or "numbers"
     classes  number of samples of each class; absent if it has none
+    missing  number of samples without a value; absent if all have one
     """
 
     name: str
     kind: str
     classes: NotRequired[dict[str, int]]
+    missing: NotRequired[int]
 
 
 class StoreDescription(TypedDict):
@@ -82,9 +85,14 @@ def describe_store(store: FeatureStore) -> StoreDescription:
 
 def _describe_target(store: FeatureStore, name: str) -> TargetDescription:
     target = store.target(name)
+    missing = target.missing
+    if missing.any():
+        target = replace(target, values=target.values[~missing])
     told: dict[str, Any] = {
         "name": name,
         "kind": target.kind,
         **kind_like(target).describe(target),
     }
+    if missing.any():
+        told["missing"] = int(missing.sum())
     return cast(TargetDescription, told)

@@ -8,16 +8,19 @@
     │                                             `codes` are MISSING
     ├── feature_id int64 (n_features,)            place -> feature id (column of the source)
     ├── kind       uint8 (n_features,)            by feature id: numeric, ordinal, categorical
-    ├── n_levels   uint8 (n_features,)            by feature id: distinct codes, missing aside
+    ├── n_levels   uint8 (n_features,)            by feature id: distinct codes, missing aside; of
+    │                                             fractions the highest code and 1
     ├── top_share  uint8 (n_features,)            by feature id: most frequent level, in 255ths
     ├── dosages    uint8 (n_features,)            by feature id: which of 0, 1, 2 occur, a bit
-    │                                             each; 0 where values are none; absent: of none
+    │                                             each, or FRACTIONS; 0 where values are none;
+    │                                             absent: of none
     ├── names/     data, offsets                  by feature id; absent: "f0", "f1", ...
     ├── samples/   data, offsets                  sample ids; absent: 0, 1, ...
     ├── labels/    data, offsets, feature_id      levels of categorical features, JSON each
     ├── values     float (n_features, n_samples)  by feature id; only where values are kept
     ├── annotations/NAME                          by feature id: positions and the like
-    └── targets/NAME                              int32 class codes or float64 values
+    └── targets/NAME                              int32 class codes or float64 values; -1 or NaN
+                                                  where a sample has none
 
 `codes` is chunked by features and never along samples. Features stand in tiles of 64, and inside a
 tile the bytes are sample-major: filling a block then copies cache lines, 64 features of a sample
@@ -36,7 +39,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -47,6 +50,8 @@ SCHEMA_VERSION = 3
 OLD_VERSIONS = (1, 2)  # that are read, too: 2 has no wide codes, 1 one byte a code
 MISSING = 255  # the code kept for missing values
 MAX_LEVELS = 255  # codes 0..254
+FRACTIONS = 8  # of `dosages`: the code of a dosage is its number of steps
+DOSAGE_STEPS = 127  # of one allele: codes 0..254 are dosages from 0 to 2
 
 NUMERIC, ORDINAL, CATEGORICAL = 0, 1, 2
 KIND_NAMES = ("numeric", "ordinal", "categorical")
@@ -72,10 +77,12 @@ class TargetAttributes(TypedDict):
 
     task    what kind of target it is, e.g. "classification" or "regression"
     labels  label of each class code; empty for numbers
+    added   hash of its values, if it was added to a store that was there; else absent
     """
 
     task: str
     labels: list[str]
+    added: NotRequired[str]
 
 
 class AnnotationAttributes(TypedDict):
@@ -94,7 +101,8 @@ class Manifest:
     n_features       number of features
     n_samples        number of samples
     chunk_features   features in one chunk of `codes`
-    fingerprint      hash of codes, kinds, names, sample ids, labels and targets (hexadecimal)
+    fingerprint      hash of codes, kinds, names, sample ids, labels and of the targets that came
+                     with them (hexadecimal); targets that are added later do not change it
     targets          names of the targets, the default one first
     any_missing      whether any code is MISSING
     any_categorical  whether any feature is categorical with more than two levels

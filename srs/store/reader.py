@@ -140,8 +140,8 @@ class FeatureStore:
 
     @property
     def dosages(self) -> np.ndarray | None:
-        """uint8 by feature id: which dosages the codes stand for, bit 0 for 0 and so on; 0 where
-        values are no dosages. None: of no feature."""
+        """uint8 by feature id: which dosages the codes stand for, bit 0 for 0 and so on, or
+        FRACTIONS; 0 where values are no dosages. None: of no feature."""
         return np.asarray(self._group["dosages"][:]) if "dosages" in self._group else None
 
     @property
@@ -182,6 +182,12 @@ class FeatureStore:
         array = self._group[f"targets/{name}"]
         attrs = dict(array.attrs)
         return Target(name, read_kind(attrs["task"]), np.asarray(array[:]), tuple(attrs["labels"]))
+
+    def added_mark(self, name: str | None) -> str | None:
+        """The hash of a target that was added to the store, which its fingerprint does not tell;
+        None: it came with the store."""
+        name = self.manifest.targets[0] if name is None else name
+        return dict(self._group[f"targets/{name}"].attrs).get("added")
 
     def labels(self, feature_id: int) -> tuple[str, ...]:
         """Levels of a categorical feature, by code; empty for the others."""

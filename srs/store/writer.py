@@ -32,9 +32,9 @@ from srs.store.content import Content
 from srs.store.layout import CATEGORICAL, MISSING, Annotation, Manifest
 from srs.store.packing import tile_rows
 from srs.store.spill import CodeSpill
+from srs.store.target_arrays import write_target
 from srs.store.writing_plan import chunk_buffers, count_buckets, refuse_existing
 from srs.store.zarr_arrays import Buffer, as_buffer, create_codes, write_array, write_strings
-from srs.targets.registry import stored_kind
 from srs.targets.target import Target
 from srs.trees.random import mix64
 
@@ -196,14 +196,7 @@ class StoreWriter:
             if strings is not None:
                 before += write_strings(self._group, name, strings)
         for target in targets:
-            array = write_array(self._group, f"targets/{target.name}", target.values)
-            attributes: layout.TargetAttributes = {
-                "task": stored_kind(target.kind),
-                "labels": list(target.labels),
-            }
-            array.attrs.update(**attributes)
-            after.append(repr((target.name, stored_kind(target.kind), target.labels)).encode())
-            after.append(as_buffer(target.values))
+            after += write_target(self._group, target)
         for name, annotation in annotations.items():
             array = write_array(self._group, f"annotations/{name}", annotation.values)
             about: layout.AnnotationAttributes = {"labels": list(annotation.labels)}

@@ -8,8 +8,11 @@ import numpy as np
 
 from srs.errors import SourceError
 from srs.targets.kinds import CRITERIA_OF_CLASSES, TargetKind
+from srs.targets.models.logistic import fit_logistic
+from srs.targets.models.multinomial import fit_multinomial
+from srs.targets.models.null import NullDesign, NullModel
 from srs.targets.target import Target
-from srs.targets.values import is_number, number_text
+from srs.targets.values import is_number, is_ordered, number_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,9 +21,9 @@ MAX_NUMBER_CLASSES = 30
 
 
 def fits(series: pd.Series[Any]) -> bool:
-    """What is no number; and whole numbers of few distinct values."""
+    """What is no number and has no order; and whole numbers of few distinct values."""
     if not is_number(series):
-        return True
+        return not is_ordered(series)
     values = series.to_numpy(np.float64)
     whole = bool((values == np.floor(values)).all())
     return whole and len(np.unique(values)) <= MAX_NUMBER_CLASSES
@@ -68,6 +71,12 @@ def predict(target: Target, sample: int, mean: np.ndarray) -> dict[str, Any]:
     }
 
 
+def null_model(target: Target, design: NullDesign) -> NullModel:
+    if target.n_classes == 2:
+        return fit_logistic(target.values, design)
+    return fit_multinomial(target.values, design, target.n_classes)
+
+
 CLASSES = TargetKind(
     name="classes",
     title="Classes",
@@ -80,4 +89,5 @@ CLASSES = TargetKind(
     describe=describe,
     predict=predict,
     stored="classification",
+    null_model=null_model,
 )

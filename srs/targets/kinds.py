@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from srs.targets.models.null import NullDesign, NullModel
+
 CRITERIA_OF_CLASSES = ("entropy", "gini")
 CRITERIA_OF_NUMBERS = ("variance",)
 
@@ -40,8 +42,11 @@ class TargetKind:
                 the mean prediction of all trees (n_outputs,)
     measures    further figures of such rows, by name, for the report; None: none
     stored      what stores call it, if that is another name
-    null_model  what is expected of samples without any feature; None: there is none yet
-    exact_test  p-values of single features by an exact test; None: there is none yet
+    null_model  what is expected of samples without any feature, given a target and the design of
+                a model; None: targets cannot be adjusted for covariates
+    by_model    whether score residuals of the null model are learned also without covariates
+    beside      further columns that a target has beside its values, e.g. ("event",); `parse` then
+                gets a data frame of `values` and of those that were given
     """
 
     name: str
@@ -49,15 +54,16 @@ class TargetKind:
     help: str
     criteria: tuple[str, ...]
     fits: Callable[[pd.Series[Any]], bool]
-    parse: Callable[[str, pd.Series[Any]], Target]
+    parse: Callable[[str, Any], Target]
     check: Callable[[Target], None]
     learned: Callable[[Target], np.ndarray]
     describe: Callable[[Target], dict[str, Any]]
     predict: Callable[[Target, int, np.ndarray], dict[str, Any]]
     measures: Callable[[Sequence[Mapping[str, Any]]], dict[str, float]] | None = None
     stored: str | None = None
-    null_model: Callable[..., Any] | None = None
-    exact_test: Callable[..., Any] | None = None
+    null_model: Callable[[Target, NullDesign], NullModel] | None = None
+    by_model: bool = False
+    beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():

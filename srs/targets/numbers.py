@@ -8,21 +8,16 @@ import numpy as np
 
 from srs.errors import SourceError
 from srs.targets.kinds import CRITERIA_OF_NUMBERS, TargetKind
+from srs.targets.models.linear import fit_linear
 from srs.targets.target import Target
-from srs.targets.values import is_number, number_text
+from srs.targets.values import as_numbers, is_number, number_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def parse(name: str, series: pd.Series[Any]) -> Target:
-    try:
-        values = series.to_numpy(np.float64)
-    except (ValueError, TypeError):
-        raise SourceError(
-            f"the target {name!r} is not numeric: use target_kind='classes'."
-        ) from None
-    return Target(name, NUMBERS.name, np.ascontiguousarray(values), ())
+    return Target(name, NUMBERS.name, as_numbers(name, series), ())
 
 
 def check(target: Target) -> None:
@@ -62,4 +57,5 @@ NUMBERS = TargetKind(
     describe=describe,
     predict=predict,
     stored="regression",
+    null_model=lambda target, design: fit_linear(target.values, design),
 )

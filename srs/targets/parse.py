@@ -6,40 +6,136 @@ say, for `srs.targets.registry`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from srs.errors import SourceError
+from srs.targets.ordinal import order_levels
 from srs.targets.registry import target_kinds
 from srs.targets.target import Target
 from srs.targets.values import is_number
 
 
 def parse_target(
-    name: str, given: Any, n_samples: int, target_kind: str | None, learned: bool = True
+    name: str,
+    given: Any,
+    n_samples: int,
+    target_kind: str | None,
+    learned: bool = True,
+    *,
+    beside: Mapping[str, Any] | None = None,
+    levels: Sequence[str] | None = None,
+    may_miss: bool = False,
 ) -> Target:
     """A checked Target; SourceError says what is wrong with it and in which row.
 
-    learned  whether it must be something to learn; else all samples may be equal, or all differ
+    given     values; a structured array of a truth value and a number, as scikit-survival has it,
+              is a time to event
+    learned   whether it must be something to learn; else all samples may be equal, or all differ
+    beside    further columns of the target by what they are, e.g. event
+    levels    of ordered classes, from low to high
+    may_miss  whether some samples may have no value
     """
     _check_name(name)
     check_kinds({name: target_kind} if target_kind is not None else None)
     kinds = target_kinds()
+    given, further = _split_structured(name, given)
+    further |= dict(beside or {})
+    target_kind = _kind_of(name, target_kind, further, levels)
     series = _as_series(name, given)
+    if levels is not None:
+        series = order_levels(name, series, levels)
     if len(series) != n_samples:
         raise SourceError(
             f"the target {name!r} has {len(series)} values and the source has {n_samples} samples."
         )
+    columns = {what: _as_series(f"{name} ({what})", one) for what, one in further.items()}
+    parts = (series, *columns.values())
+    known = np.logical_and.reduce([one.notna().to_numpy(bool) for one in parts])
+    if may_miss and known.any() and not known.all():
+        some, *others = (one[known].reset_index(drop=True).infer_objects() for one in parts)
+        rest = dict(zip(columns, others, strict=True))
+        parsed = parse_target(
+            name, some, len(some), target_kind, learned, beside=rest, levels=levels
+        )
+        return _spread(parsed, known)
     _refuse_missing(name, series)
     if target_kind is None:
         target_kind = next(kind.name for kind in kinds.values() if kind.fits(series))
-    parsed = kinds[target_kind].parse(name, series)
+    parsed = kinds[target_kind].parse(name, _with_further(name, series, further))
     if learned:
         kinds[target_kind].check(parsed)
     return parsed
+
+
+def _spread(target: Target, known: np.ndarray) -> Target:
+    """A target of the samples that have a value, for all."""
+    values = target.values
+    missing = -1 if target.has_classes else np.nan
+    whole = np.full((len(known), *values.shape[1:]), missing, values.dtype)
+    whole[known] = values
+    return replace(target, values=whole)
+
+
+def _split_structured(name: str, given: Any) -> tuple[Any, dict[str, Any]]:
+    """Times and events of a structured array; anything else as it is."""
+    dtype: Any = getattr(given, "dtype", None)
+    fields = getattr(dtype, "names", None)
+    if not fields:
+        return given, {}
+    kinds = {field: dtype[field].kind for field in fields}
+    events = [field for field in fields if kinds[field] == "b"]
+    times = [field for field in fields if kinds[field] in "iuf"]
+    if len(fields) != 2 or len(events) != 1 or len(times) != 1:
+        raise SourceError(
+            f"the target {name!r} is a structured array of {', '.join(fields)}: a time to event "
+            "has two fields, a truth value (whether the event was seen) and a number (the time)."
+        )
+    return given[times[0]], {"event": given[events[0]]}
+
+
+def _kind_of(
+    name: str,
+    kind: str | None,
+    further: Mapping[str, Any],
+    levels: Sequence[str] | None,
+) -> str | None:
+    """The kind that further columns and levels ask for; a SourceError if that is another one."""
+    asked = "ordinal" if levels is not None else None
+    for column in further:
+        asked = next(one.name for one in target_kinds().values() if column in one.beside)
+        if kind is not None and column not in target_kinds()[kind].beside:
+            raise SourceError(
+                f"the target {name!r} is of kind {kind!r}, which has no {column} column: leave one "
+                "of the two out."
+            )
+    if levels is not None and (further or kind not in (None, "ordinal")):
+        raise SourceError(
+            f"the target {name!r} has levels in an order, so it is of kind 'ordinal': leave out "
+            "what says another kind."
+        )
+    return kind if kind is not None else asked
+
+
+def _with_further(name: str, series: pd.Series[Any], further: Mapping[str, Any]) -> Any:
+    """The values, with further columns as a data frame."""
+    if not further:
+        return series
+    columns = {"values": series}
+    for what, given in further.items():
+        column = _as_series(f"{name} ({what})", given)
+        if len(column) != len(series):
+            raise SourceError(
+                f"the {what} column of the target {name!r} has {len(column)} values instead of "
+                f"{len(series)}."
+            )
+        _refuse_missing(f"{name} ({what})", column)
+        columns[what] = column
+    return pd.DataFrame(columns)
 
 
 def check_kinds(target_kind: str | Mapping[str, str] | None) -> None:

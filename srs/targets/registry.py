@@ -13,12 +13,15 @@ from functools import cache
 from srs.errors import SettingsError
 from srs.plugins import with_plugins
 from srs.targets.classes import CLASSES
+from srs.targets.counts import COUNT
 from srs.targets.kinds import TargetKind
 from srs.targets.numbers import NUMBERS
+from srs.targets.ordinal import ORDINAL
+from srs.targets.survival import SURVIVAL
 from srs.targets.target import Target
 
 GROUP = "srs.targets"
-BUILT_IN = (CLASSES, NUMBERS)
+BUILT_IN = (CLASSES, NUMBERS, ORDINAL, COUNT, SURVIVAL)
 
 
 @cache

@@ -13,8 +13,9 @@ class Target:
 
     name    as given at ingest
     kind    what kind of target it is, e.g. "classes" or "numbers", see `srs.targets.registry`
-    values  int32 class codes (n_samples,), or float64 values
-    labels  label of each class code; empty for numbers
+    values  int32 class codes (n_samples,), or float64 values; -1 and NaN where a sample has none;
+            of kinds that need more than one number a sample (n_samples, k)
+    labels  label of each class code, also of float64 codes of ordered classes; empty for numbers
     """
 
     name: str
@@ -24,12 +25,20 @@ class Target:
 
     @property
     def n_classes(self) -> int:
-        return len(self.labels)
+        return len(self.labels) if self.has_classes else 0
 
     @property
     def has_classes(self) -> bool:
-        """Whether the values are codes of classes; else they are numbers."""
-        return bool(self.labels)
+        """Whether the values are codes of classes without order; else they are numbers."""
+        return bool(self.labels) and self.values.dtype.kind in "iu"
+
+    @property
+    def missing(self) -> np.ndarray:
+        """bool (n_samples,): samples that have no value."""
+        if self.has_classes:
+            return np.asarray(self.values < 0)
+        found = np.isnan(self.values)
+        return np.asarray(found if found.ndim == 1 else found.any(axis=1))
 
     @property
     def n_outputs(self) -> int:

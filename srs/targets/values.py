@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from srs.errors import SourceError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -22,3 +26,20 @@ def is_number(series: pd.Series[Any]) -> bool:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     return is_numeric_dtype(series.dtype) and not is_bool_dtype(series.dtype)
+
+
+def is_ordered(series: pd.Series[Any]) -> bool:
+    """Whether values are an ordered categorical; one of two levels is two classes."""
+    levels = getattr(series.dtype, "categories", None)
+    ordered = bool(getattr(series.dtype, "ordered", False))
+    return ordered and levels is not None and len(levels) > 2
+
+
+def as_numbers(name: str, series: pd.Series[Any]) -> np.ndarray:
+    """Values as numbers; a SourceError if they are text."""
+    try:
+        return np.ascontiguousarray(series.to_numpy(np.float64))
+    except (ValueError, TypeError):
+        raise SourceError(f"the target {name!r} is not numeric: use target_kind='classes'.") from (
+            None
+        )

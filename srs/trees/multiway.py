@@ -4,7 +4,7 @@ A node splits a feature drawn at random among those that are not constant in it 
 categorical one into all its levels, a numeric one at a random cut. The tree does not depend on the
 target but for its end: pure nodes are leaves. So the same nodes serve any number of contexts:
 `masks` says, for each context and each of many assignments of contexts to samples, which samples
-are in; all assignments are counted side by side. Nodes are not kept.
+are in, and how often each counts; all assignments are counted side by side. Nodes are not kept.
 """
 
 from typing import NamedTuple
@@ -12,6 +12,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from srs.trees.multiway_sums import (
+    Cells,
+    ContextTally,
+    add_context,
+    add_node,
+    end_context,
+    end_numeric_context,
+    information,
+    told_by_all,
+)
 from srs.trees.random import DOMAIN_COLUMNS, DOMAIN_CUT, U32, node_key, random_below
 
 
@@ -28,99 +38,23 @@ class ContextTarget(NamedTuple):
     n_classes: int
 
 
-class MultiwaySums(NamedTuple):
-    """What splits tell, summed over trees.
-
-    imp, imp_sq   float64 (n_columns,): importance, and its square
-    absolute      float64 (n_contexts, n_columns, n_assignments), equation 11
-    absolute_sq   float64 (n_contexts, n_columns): its square, first assignment
-    signed        like absolute, equation 12
-    overall       float64 (n_columns, n_assignments): importance less that with context known
-    """
-
-    imp: np.ndarray
-    imp_sq: np.ndarray
-    absolute: np.ndarray
-    absolute_sq: np.ndarray
-    signed: np.ndarray
-    overall: np.ndarray
-
-    @classmethod
-    def empty(cls, n_contexts: int, n_columns: int, n_assignments: int) -> "MultiwaySums":
-        return cls(
-            imp=np.zeros(n_columns),
-            imp_sq=np.zeros(n_columns),
-            absolute=np.zeros((n_contexts, n_columns, n_assignments)),
-            absolute_sq=np.zeros((n_contexts, n_columns)),
-            signed=np.zeros((n_contexts, n_columns, n_assignments)),
-            overall=np.zeros((n_columns, n_assignments)),
-        )
-
-
-class Cells(NamedTuple):
-    """The cells of a node: pairs of a child and a class that it has.
-
-    n_cells, n_classes, n_children  how many there are
-    of_class  int64: class of each cell
-    of_child  int64: child of each cell
-    """
-
-    n_cells: int
-    n_classes: int
-    n_children: int
-    of_class: np.ndarray
-    of_child: np.ndarray
-
-
 @njit(nogil=True, cache=True)
-def _information(counts_in, cells, nlogn, by_class, by_child, acc):
-    """acc[a] = n x mutual information of class and child, for each assignment a; returns the sizes.
-
-    counts_in  int32 (n_cells, n_assignments): samples of each cell that are in
-    """
-    cell_class, child_of_cell = cells.of_class, cells.of_child
-    n_cells, n_classes, n_children = cells.n_cells, cells.n_classes, cells.n_children
-    q = acc.shape[0]
-    by_class[:n_classes, :] = 0
-    by_child[:n_children, :] = 0
-    acc[:] = 0.0
-    for cell in range(n_cells):
-        row = counts_in[cell]
-        of_class, of_child = by_class[cell_class[cell]], by_child[child_of_cell[cell]]
-        for a in range(q):
-            of_class[a] += row[a]
-            of_child[a] += row[a]
-            acc[a] += nlogn[row[a]]
-    for k in range(n_classes):
-        row = by_class[k]
-        for a in range(q):
-            acc[a] -= nlogn[row[a]]
-    total = np.zeros(q, np.int32)
-    for k in range(n_children):
-        row = by_child[k]
-        for a in range(q):
-            acc[a] -= nlogn[row[a]]
-            total[a] += row[a]
-    for a in range(q):
-        acc[a] = max(acc[a] + nlogn[total[a]], 0.0)
-    return total
-
-
-@njit(nogil=True, cache=True)
-def grow_multiway(columns, target, rows, masks, keys, nlogn, min_node, sums):
+def grow_multiway(columns, target, rows, masks, keys, nlogn, min_node, skip, sums):
     """Grow one tree a key and add what its splits tell.
 
     columns    categorical ones get one branch a level, others one random cut
     rows       int32: the samples of the trees
-    masks      uint8 (n_contexts, n_samples, n_assignments): 1 where a sample is in a context
-    nlogn      float64 (n_rows + 1,): x log2 x
+    masks      uint8 (n_contexts, n_samples, n_assignments): how often a sample counts in a context
+    nlogn      float64: x log2 x, up to the number of rows x the most that a sample counts
     min_node   fewest samples of a node that is split
+    skip       whether nodes that no sample of a context reaches are left out of that context
     sums       added to
     """
     codes, is_categorical = columns.codes, columns.is_categorical
     classes, values, n_classes = target.classes, target.values, target.n_classes
     imp, imp_sq, overall = sums.imp, sums.imp_sq, sums.overall
     absolute, absolute_sq, signed = sums.absolute, sums.absolute_sq, sums.signed
+    reached = sums.reached
     p = codes.shape[1]
     n_rows = rows.shape[0]
     n_contexts, q = masks.shape[0], masks.shape[2]
@@ -141,6 +75,12 @@ def grow_multiway(columns, target, rows, masks, keys, nlogn, min_node, sums):
     by_class = np.zeros((min(n_classes, n_rows), q), np.int32)
     by_child = np.zeros((most, q), np.int32)
     acc, all_sum = np.zeros(q), np.zeros(q)
+    tally = ContextTally(
+        acc=np.zeros(q),
+        total=np.zeros(q, np.int32),
+        by_class=np.zeros((min(n_classes, n_rows) if n_contexts else 0, q), np.int32),
+        sums=np.zeros(q),
+    )
     tree_imp = np.zeros(p)
     tree_abs = np.zeros((n_contexts, p))
     for t in range(keys.shape[0]):
@@ -181,11 +121,14 @@ def grow_multiway(columns, target, rows, masks, keys, nlogn, min_node, sums):
                 if low != high:
                     col = c
                     break
-            if col < 0:
+            if col < 0 and n_contexts == 0:
                 continue
             # Children, numbered in the order of their codes, and the samples sorted by them.
             n_children = 2
-            if is_categorical[col]:
+            if col < 0:  # a leaf that is not pure: only the context may tell something there
+                n_children, sizes[0] = 1, n
+                child[lo:hi] = 0
+            elif is_categorical[col]:
                 child_of[low : high + 1] = -1
                 for i in range(lo, hi):
                     child_of[codes[here[i], col]] = 0
@@ -198,20 +141,23 @@ def grow_multiway(columns, target, rows, masks, keys, nlogn, min_node, sums):
                 cut = low + random_below(cut_key, U32(0), high - low)
                 for level in range(low, high + 1):
                     child_of[level] = 0 if level <= cut else 1
-            sizes[: n_children + 1] = 0
-            for i in range(lo, hi):
-                sizes[child_of[codes[here[i], col]] + 1] += 1
-            for k in range(n_children):
-                sizes[k + 1] += sizes[k]
-            for i in range(lo, hi):
-                k = child_of[codes[here[i], col]]
-                scratch[lo + sizes[k]] = here[i]
-                child[lo + sizes[k]] = k
-                sizes[k] += 1
-            here[lo:hi] = scratch[lo:hi]
+            if col >= 0:
+                sizes[: n_children + 1] = 0
+                for i in range(lo, hi):
+                    sizes[child_of[codes[here[i], col]] + 1] += 1
+                for k in range(n_children):
+                    sizes[k + 1] += sizes[k]
+                for i in range(lo, hi):
+                    k = child_of[codes[here[i], col]]
+                    scratch[lo + sizes[k]] = here[i]
+                    child[lo + sizes[k]] = k
+                    sizes[k] += 1
+                here[lo:hi] = scratch[lo:hi]
             # sizes[k] is now where child k ends.
+            tally.acc[:] = 0.0
+            tally.total[:] = 0
 
-            share = n / n_rows
+            share, n_here = n / n_rows, 0
             if numeric:
                 total_sum, gain, start = 0.0, 0.0, 0
                 for k in range(n_children):
@@ -222,6 +168,7 @@ def grow_multiway(columns, target, rows, masks, keys, nlogn, min_node, sums):
                     total_sum += part
                     start = sizes[k]
                 told = max(gain - total_sum * total_sum / n, 0.0) / n
+                tally.sums[:] = 0.0
                 for c in range(n_contexts):
                     by_child[:n_children, :] = 0
                     child_sums[:n_children, :] = 0.0
@@ -246,16 +193,24 @@ def grow_multiway(columns, target, rows, masks, keys, nlogn, min_node, sums):
                             acc[a] += of_sum[a] * of_sum[a] / max(of_child[a], 1)
                     for a in range(q):
                         acc[a] = max(acc[a] - all_sum[a] * all_sum[a] / max(total[a], 1), 0.0)
-                    tree_abs[c, col] += _add(
+                    for a in range(q):
+                        tally.acc[a] += all_sum[a] * all_sum[a] / max(total[a], 1)
+                        tally.total[a] += total[a]
+                        tally.sums[a] += all_sum[a]
+                    if col < 0:
+                        continue
+                    tree_abs[c, col] += add_node(
                         told,
                         share,
-                        n_rows,
+                        skip,
                         total,
                         acc,
                         absolute=absolute[c, col],
                         signed=signed[c, col],
-                        overall=overall[col],
                     )
+                    reached[c, col] += 0.0 if skip and total[0] == 0 else share * told
+                    for a in range(q):
+                        overall[col, a] -= acc[a] / n_rows
             else:
                 # Cells of child and class; classes of the node are numbered as they come.
                 n_here, n_cells, start = 0, 0, 0
@@ -288,26 +243,38 @@ def grow_multiway(columns, target, rows, masks, keys, nlogn, min_node, sums):
                     of_class=cell_class,
                     of_child=child_of_cell,
                 )
-                told = _told(child[lo:hi], node_cells, nlogn) / n
+                told = told_by_all(child[lo:hi], node_cells, nlogn) / n
+                tally.by_class[:n_here] = 0
                 for c in range(n_contexts):
                     counts[:n_cells, :] = 0
                     for i in range(lo, hi):
                         mask, row = masks[c, here[i]], counts[child[i]]
                         for a in range(q):
                             row[a] += mask[a]
-                    total = _information(
+                    total = information(
                         counts, node_cells, nlogn, by_class=by_class, by_child=by_child, acc=acc
                     )
-                    tree_abs[c, col] += _add(
+                    add_context(tally, by_class, total, n_here, nlogn)
+                    if col < 0:
+                        continue
+                    tree_abs[c, col] += add_node(
                         told,
                         share,
-                        n_rows,
+                        skip,
                         total,
                         acc,
                         absolute=absolute[c, col],
                         signed=signed[c, col],
-                        overall=overall[col],
                     )
+                    reached[c, col] += 0.0 if skip and total[0] == 0 else share * told
+                    for a in range(q):
+                        overall[col, a] -= acc[a] / n_rows
+            if numeric and n_contexts:
+                end_numeric_context(tally, share, sums.context)
+            elif n_contexts:
+                end_context(tally, n_here, nlogn, share, sums.context)
+            if col < 0:
+                continue
             tree_imp[col] += share * told
             if n_contexts:
                 for a in range(q):
@@ -323,40 +290,3 @@ def grow_multiway(columns, target, rows, masks, keys, nlogn, min_node, sums):
             imp_sq[j] += tree_imp[j] * tree_imp[j]
             for c in range(n_contexts):
                 absolute_sq[c, j] += tree_abs[c, j] * tree_abs[c, j]
-
-
-@njit(nogil=True, cache=True)
-def _told(cell_of, cells, nlogn):
-    """n x mutual information of class and child over all samples of the node."""
-    n_cells, n_classes, n_children = cells.n_cells, cells.n_classes, cells.n_children
-    cell_class, child_of_cell = cells.of_class, cells.of_child
-    n = cell_of.shape[0]
-    cell = np.zeros(n_cells, np.int64)
-    of_class, of_child = np.zeros(n_classes, np.int64), np.zeros(n_children, np.int64)
-    for i in range(n):
-        cell[cell_of[i]] += 1
-    told = nlogn[n]
-    for k in range(n_cells):
-        told += nlogn[cell[k]]
-        of_class[cell_class[k]] += cell[k]
-        of_child[child_of_cell[k]] += cell[k]
-    for k in range(n_classes):
-        told -= nlogn[of_class[k]]
-    for k in range(n_children):
-        told -= nlogn[of_child[k]]
-    return max(told, 0.0)
-
-
-@njit(nogil=True, cache=True)
-def _add(told, share, n_rows, total, acc, absolute, signed, overall):
-    """Add what one node tells in one context: a node that no sample of it reaches tells 0.
-
-    absolute, signed, overall  float64 (n_assignments,), added to
-    Returns what the first assignment adds to `absolute`.
-    """
-    for a in range(acc.shape[0]):
-        difference = share * (told - acc[a] / max(total[a], 1))
-        absolute[a] += abs(difference)
-        signed[a] += difference
-        overall[a] -= acc[a] / n_rows
-    return abs(share * (told - acc[0] / max(total[0], 1)))

@@ -39,7 +39,8 @@ def test_npy_to_report(tmp_path: Path) -> None:
     assert done.stdout.startswith("2 of 300 features are relevant")
     assert "Files in wide-run" in done.stdout
     assert done.stderr.splitlines()[-1].startswith("select: round ")
-    names = {"features.parquet", "pairs.parquet", "report.html", "result.json"}
+    tables = {f"{name}.parquet" for name in ("features", "effects", "profiles", "pairs")}
+    names = {*tables, "report.html", "result.json"}
     assert {p.name for p in (tmp_path / "wide-run").iterdir()} == names
     one = ("select", tmp_path / "wide.zarr", *settings, "--threads", 1)
     invoke(*one, "--out", tmp_path / "one")

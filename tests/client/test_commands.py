@@ -51,7 +51,8 @@ def test_submit_watch_fetch(run: Run, dataset: Dataset, tmp_path: Path) -> None:
     assert "f7" in shown.stdout
     assert "f7" in load_result(tmp_path / "run").relevant_names
     written = json.loads(run("fetch", job_id, "--out", tmp_path / "run", "--json").stdout)
-    assert written["files"] == ["features.parquet", "pairs.parquet", "report.html", "result.json"]
+    tables = [f"{name}.parquet" for name in ("effects", "features", "pairs", "profiles")]
+    assert written["files"] == [*tables, "report.html", "result.json"]
     events = run("watch", job_id, "--events").stdout.splitlines()
     assert json.loads(events[-1])["status"] == "SUCCEEDED"
     run("jobs", "delete", job_id)

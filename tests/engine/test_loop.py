@@ -15,6 +15,7 @@ import srs
 from srs.engine.checkpoint import read_checkpoint
 from srs.engine.loop import PAPER_TREES
 from srs.errors import CheckpointError, InputError, MemoryBudgetError, RunInterrupted, SettingsError
+from srs.report.text import promise
 from srs.trees import load_trees
 from tests.planted import comparable, make_planted, make_store
 
@@ -185,6 +186,20 @@ class TestPaperMode:
         found = [h["n_relevant"] for h in result.document["outcome"]["history"]]
         assert found == sorted(found)
         assert found[-1] > found[0]
+
+    def test_step_2c_adds_whatever_tells_something(self):
+        """Without a probe: F are the features that had an importance above 0 in some tree."""
+        X, y = make_planted(n=300, p=60)
+        run = {"mode": "paper", "subspace_size": 20, "max_trees": 30, "paper_rule": "importance"}
+        result = srs.select(make_store(X, y), **run)
+        table = result.features
+        assert set(result.relevant_ids) == set(table.feature_id[table.importance > 0])
+        assert (table.verdict[table.n_drawn == 0] == "UNDECIDED").all()
+        assert "importance above 0 in at least one tree" in promise(result.document)
+        probes = srs.select(make_store(X, y), **{**run, "paper_rule": "probe"})
+        assert "paper_rule" not in probes.document["settings"]
+        with pytest.raises(SettingsError, match="paper_rule is a setting of paper mode"):
+            srs.select(make_store(X, y), paper_rule="importance")
 
     def test_has_a_default_end(self):
         X, y = make_planted(n=40, p=10)

@@ -7,6 +7,7 @@ import srs
 from srs.engine.run import settling
 from srs.engine.run.remaining import Remaining
 from srs.engine.state import Stage
+from srs.engine.stopping import WAVERING_TREES
 from srs.errors import RunInterrupted
 from tests.engine.test_stopping import shape_of
 from tests.planted import comparable, make_store
@@ -32,7 +33,7 @@ def test_a_stable_run_ends_with_the_least_trees():
 def test_a_run_that_wavers_ends_too(global_random_seed):
     planned = srs.plan(store := make_weak(global_random_seed))
     result = srs.select(store, seed=global_random_seed)
-    assert planned.most_trees == settling.MOST * planned.least_trees
+    assert planned.most_trees == WAVERING_TREES * planned.least_trees  # a tree is cheap
     assert result.n_trees < 1.2 * planned.most_trees + 50
     assert "would hardly change" in result.stop_reason or "chance decides" in result.stop_reason
 
@@ -91,9 +92,9 @@ def test_the_end_depends_on_nothing_but_the_evidence(tmp_path, global_random_see
 def test_looks_are_few_and_the_middle_of_three_counts():
     noises = [(100, 4.0), (120, 0.1), (144, 4.0)]
     assert settling.needed_trees(noises) == pytest.approx(100 * 16)
-    assert settling.decide_end(noises, 100) is None
-    assert settling.decide_end([*noises, (480, 4.0)], 240) == 960  # 4 times the least ones
-    assert "chance decides" in settling.describe_end([*noises, (480, 4.0)], 240)
+    assert settling.decide_end(noises, 400) is None
+    assert settling.decide_end([*noises, (480, 4.0)], 960) == 960  # the most ones
+    assert "after 960 trees" in settling.describe_end([*noises, (480, 4.0)], 960)
     assert not settling.is_due(noises, 150, 60)
     assert settling.is_due(noises, 173, 60)
     assert settling.is_due([], 30, 60)

@@ -4,7 +4,15 @@ import numpy as np
 
 import srs
 from srs.engine.memory import plan_shape
-from srs.engine.stopping import MIN_DRAWS, MIN_TREES, least_trees, trees_to_meet_a_clique
+from srs.engine.stopping import (
+    MIN_DRAWS,
+    MIN_TREES,
+    WAVERING_EFFORT,
+    WAVERING_TREES,
+    least_trees,
+    most_trees,
+    trees_to_meet_a_clique,
+)
 
 
 def shape_of(n_features, n_samples=1000, n_roles=2):
@@ -51,3 +59,12 @@ def test_a_run_does_not_end_because_nothing_was_found_early():
     result = srs.select(srs.ingest(X, target=y), seed=1)
     assert result.relevant_ids.tolist() == [17, 203]
     assert "would hardly change" in result.stop_reason
+
+
+def test_lists_that_waver_get_more_trees_where_these_are_cheap():
+    cheap, dear = shape_of(500, n_samples=300, n_roles=8), shape_of(50_000, n_samples=2_600)
+    assert most_trees(cheap, 100) == WAVERING_TREES * 100
+    n_columns = dear.n_roles * dear.subspace_size + dear.max_carried
+    more = most_trees(dear, 100) - 100
+    assert 0 < more < 100
+    assert more * n_columns * dear.n_samples <= WAVERING_EFFORT

@@ -90,17 +90,17 @@ def test_recall_takes_every_number_alike():
 @given(
     st.integers(1, 200),
     st.integers(1, 80),
-    st.floats(0, 1),
+    st.integers(0, 100),
     st.integers(0, 40),
     st.integers(0, 2**32),
 )
-def test_draws_of_the_paper(n_features, size, fraction, n_relevant, seed):
+def test_draws_of_the_paper(n_features, size, hundredths, n_relevant, seed):
     """Algorithm 7.1 (a): |R| = min(floor(alpha q), |F|), C from the rest, |R| + |C| = q."""
     rng = np.random.default_rng(seed)
     size = min(size, n_features)
     relevant = rng.choice(n_features, min(n_relevant, n_features), replace=False)
-    carried, explored = draw_paper(n_features, size, fraction, relevant, rng)
-    assert len(carried) == min(int(fraction * size), len(relevant))
+    carried, explored = draw_paper(n_features, size, hundredths / 100, relevant, rng)
+    assert len(carried) == min(hundredths * size // 100, len(relevant))
     assert set(carried.tolist()) <= set(relevant.tolist())
     assert len(carried) + len(explored) == size
     assert len(set(carried.tolist()) | set(explored.tolist())) == size

@@ -24,6 +24,13 @@ def tables() -> dict:
     return found
 
 
+def context_example_1() -> Problem:
+    """Table 6.A.1 of the thesis: Y = X1 where X2 is the context, else 2 or 3 by a coin."""
+    rows = np.array(list(itertools.product((0, 1), repeat=4)))
+    x1, x2, c, coin = rows.T
+    return rows[:, :2], np.where(x2 == c, x1, 2 + coin), c
+
+
 def context_problem_1() -> Problem:
     """Table 1 of the context paper: X, y, context."""
     rows = np.array(list(itertools.product((0, 1), repeat=4)))

@@ -19,6 +19,10 @@ from tests.report.conftest import Page
 SMALL = {
     "label-permutation": {"n_trees": 5, "n_permutations": 9},
     "conditional-error-rate": {"n_trees": 5, "n_permutations": 9, "max_ranks": 2},
+    "feature-permutation": {"n_trees": 5, "n_permutations": 9},
+    "mda-intervals": {"n_trees": 5, "n_subsamples": 5},
+    "contrasts": {"n_trees": 5, "n_forests": 5},
+    "degrees": {"n_trees": 5, "n_permutations": 9},
     "context": {"context": "sex", "n_trees": 10, "n_permutations": 9},
     "one-probe": {"n_forests": 5, "n_trees": 5},
     "umfi": {"n_trees": 10},
@@ -62,6 +66,10 @@ def test_every_analysis_has_one_shape(everything: srs.Explanation) -> None:
         "vote-shift",
         "one-probe",
         "context-network",
+        "contrasts",
+        "degrees",
+        "feature-permutation",
+        "mda-intervals",
     }
     json.dumps(everything.to_json(), allow_nan=False)
 

@@ -174,7 +174,7 @@ def test_number_of_forests(monkeypatch) -> None:
         assert found.settings["n_forests"] == 2**p
         grown.clear()
         umfi(X, X[:, 0] + X[:, 1], n_trees=3, n_repeats=2)
-        assert len(grown) == 2 * 2 * p
+        assert len(grown) == (2 * 2 + 1) * p
 
 
 def test_errors() -> None:
@@ -184,5 +184,5 @@ def test_errors() -> None:
         mci(X, y, method="exact")
     with pytest.raises(InputError, match="must be exact, submodular or sampled"):
         mci(X, y, method="best")
-    with pytest.raises(InputError, match="must be linear or transport"):
+    with pytest.raises(InputError, match="must be linear, transport, chain"):
         umfi(X, y, method="best")

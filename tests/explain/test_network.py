@@ -9,14 +9,8 @@ from benchmarks.explain.data import dream4
 from srs import explain
 from srs.errors import ClusterError, InputError
 from srs.explain.analyses import connectome, context_network, link_matrix, network, simulate_calcium
-from srs.explain.analyses.connectome import (
-    LOW_PASS,
-    difference,
-    low_pass,
-    partial_correlations,
-    threshold,
-    weigh,
-)
+from srs.explain.signals.covariance import partial_correlations
+from srs.explain.signals.filters import LOW_PASS, difference, low_pass, threshold, weigh
 from srs.ingest import ingest
 from tests.executors.conftest import running_cluster
 from tests.explain.data import needs_data, tables
@@ -154,6 +148,21 @@ def test_only_the_strongest_links_are_kept() -> None:
     every, few = network(X, n_trees=10), network(X, n_trees=10, max_links=5)
     assert every.table.num_rows == 132
     assert few.to_json()["rows"] == every.to_json()["rows"][:5]
+
+
+def test_orientation_keeps_the_stronger_direction(global_random_seed: int) -> None:
+    """Each pair once, as the plain network has it, and both of its weights."""
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(120, 6))
+    X[:, 3] = X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=120)
+    weights = link_matrix(network(X, n_trees=40), names_of(6))
+    found = network(X, n_trees=40, oriented=True)
+    assert found.table.num_rows == 15
+    for link in found.table.to_pylist():
+        source, end = int(link["feature"][1:]), int(link["part"][1:])
+        assert link["value"] == weights[source, end] >= weights[end, source] == link["reverse"]
+    few = network(X, n_trees=40, oriented=True, max_links=3)
+    assert few.table.num_rows <= 3
 
 
 def test_links_that_change_with_the_condition(global_random_seed: int) -> None:

@@ -34,7 +34,14 @@ def test_classes_sum_to_one_and_errors_are_the_spread(global_random_seed: int) -
     np.testing.assert_allclose(claimed, spread, rtol=0.5)
 
 
-def by_definition(forest, sizes: np.ndarray, balanced: bool) -> np.ndarray:
+def impurity(p: np.ndarray, criterion: str) -> np.ndarray:
+    if criterion == "gini":
+        return 2 * p * (1 - p)
+    q = np.clip(p, 1e-300, 1), np.clip(1 - p, 1e-300, 1)
+    return -p * np.log2(q[0]) - (1 - p) * np.log2(q[1])
+
+
+def by_definition(forest, sizes: np.ndarray, balanced: bool, criterion: str) -> np.ndarray:
     """The module's text, node by node: importances (n_classes, n_features) before shares."""
     trees, total = forest.trees, np.zeros((len(sizes), forest.matrix.n_features))
     for t in range(forest.n_trees):
@@ -50,7 +57,7 @@ def by_definition(forest, sizes: np.ndarray, balanced: bool) -> np.ndarray:
         for c, size in enumerate(sizes):
             a, b = (1 / size, 1 / (sizes.sum() - size)) if balanced else (1.0, 1.0)
             own, other = a * counts[:, c], b * (counts.sum(axis=1) - counts[:, c])
-            impure = 2 * own * other / (own + other)  # mass x 2 p (1 - p)
+            impure = (own + other) * impurity(own / (own + other), criterion)
             for node in np.flatnonzero(left >= 0):
                 if c in leaves(node):
                     fall = impure[node] - impure[left[node]] - impure[right[node]]
@@ -58,15 +65,39 @@ def by_definition(forest, sizes: np.ndarray, balanced: bool) -> np.ndarray:
     return total / forest.n_trees
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("balanced", [True, False])
-def test_the_definition(balanced: bool, global_random_seed: int) -> None:
+def test_the_definition(balanced: bool, criterion: str, global_random_seed: int) -> None:
     rng = np.random.default_rng(global_random_seed)
     X = rng.normal(size=(80, 4))
     y = np.digitize(X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=80), [-0.5, 1.5])
     forest = grow_forest(open_matrix(X, y), ForestSettings(4), seed=global_random_seed)
-    raw = per_class(forest, balanced=balanced).column("raw").reshape(3, 4)
-    expected = by_definition(forest, np.bincount(y).astype(float), balanced)
-    np.testing.assert_allclose(raw, expected, rtol=1e-9)
+    found = per_class(forest, balanced=balanced, criterion=criterion)
+    expected = by_definition(forest, np.bincount(y).astype(float), balanced, criterion)
+    np.testing.assert_allclose(found.column("raw").reshape(3, 4), expected, rtol=1e-9)
+    value = found.column("value").reshape(3, 4)
+    for c in range(3):
+        np.testing.assert_allclose(found.column("mean").reshape(3, 4)[c], value.mean(axis=0))
+        np.testing.assert_allclose(found.column("deviation").reshape(3, 4)[c], value.std(axis=0))
+
+
+def test_classes_choose_in_turn(global_random_seed: int) -> None:
+    """One marker a class, of classes of very different size: as many features as classes are
+    enough, where the global ranking has the marker of the rare one far down."""
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(1200, 12))
+    y = np.where(X[:, :6].sum(axis=1) + rng.normal(size=1200) > 0, "a", "b").astype(object)
+    rare = np.arange(1200) % 60 == 0
+    X[rare, 9] += 4.0
+    y[rare] = "rare"
+    found = per_class(X, y, n_trees=150, n_selected=3, seed=global_random_seed).frame
+    chosen = found[found["selected"].notna()].sort_values("selected")
+    assert chosen["part"].tolist() == ["a", "b", "rare"]
+    assert chosen["feature"].tolist()[2] == "f9"
+    assert chosen["selected"].tolist() == [1, 2, 3]
+    assert found[(found["part"] == "rare") & (found["feature"] == "f9")]["rank"].item() == 1
+    markers = found[found["feature"] == "f9"]
+    assert markers["deviation"].iloc[0] == found["deviation"].max()
 
 
 def test_the_marker_of_a_rare_class_is_found(global_random_seed: int) -> None:

@@ -96,6 +96,31 @@ def test_one_probe(global_random_seed: int) -> None:
     assert abs(found.column("null")[0]) < 0.02
 
 
+def test_too_few_forests_are_said(global_random_seed: int) -> None:
+    """Of 30 features only one is relevant: 60 forests cannot show it, which is no verdict on it."""
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(120, 30))
+    found = one_probe(X, X[:, 3] > 0, n_forests=60, n_trees=20)
+    assert found.frame["label"][3] == "too few forests"
+    assert "needs 600 forests" in found.notes[1]
+    alone = one_probe(X[:, :4], X[:, 3] > 0, n_forests=99, n_trees=20)
+    assert alone.frame["label"][3] == "significant"
+    assert not any("needs" in note for note in alone.notes)
+
+
+def test_effects_of_votes_do_not_grow_with_trees(global_random_seed: int) -> None:
+    """Four times the trees: four times chi-squared, and the same effect, within a tenth."""
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(200, 4))
+    y = X[:, 0] + 0.5 * X[:, 1] > 0
+    few, many = (vote_shift(X, y, n_trees=n).frame for n in (500, 2000))
+    assert many["statistic"][0] > 3 * few["statistic"][0]
+    assert many["effect"][0] == pytest.approx(few["effect"][0], rel=0.1)
+    assert many["effect"].idxmax() == 0
+    distance = vote_shift(X, y, n_trees=500, method="ks").frame
+    assert (distance["effect"] == distance["statistic"]).all()
+
+
 def test_vote_shift_under_the_null_is_blind_first_and_sure_later() -> None:
     """The finding stated in `CAVEAT`: few trees give p-values near 1, many small ones, on noise.
 

@@ -14,6 +14,7 @@ from srs.inference.fdr import CONFIDENCE, FEW_FALSE, poisson_quantile, q_values
 from srs.inference.interim import Rule, decide_interim, find_relevant
 from srs.inference.knockoff import knockoff_plus
 from srs.inference.paper import decide_paper
+from srs.settings import Settings
 
 KINDS = with_probes(USUAL)
 
@@ -111,18 +112,38 @@ def test_features_never_drawn_and_excluded_are_undecided():
 
 
 def test_the_rule_of_the_paper():
-    evidence = Evidence.empty(5, 1)
-    evidence.n_drawn[:] = [10, 11, 20, 20, 0]
-    evidence.n_wins[:] = [10, 11, 19, 18, 0]
-    decided = decide_paper(evidence, draws=10, share=0.95)
+    """7.C.1: sampled more than L times, and better than the probe in a share above beta."""
+    evidence = Evidence.empty(6, 1)
+    evidence.n_drawn[:] = [10, 11, 20, 20, 0, 21]
+    evidence.n_wins[:] = [10, 11, 19, 18, 0, 20]
+    decided = decide_paper(evidence, Settings(mode="paper"))
     wanted = [
         Verdict.UNDECIDED,
         Verdict.RELEVANT,
-        Verdict.RELEVANT,
+        Verdict.IRRELEVANT,  # 95 % are not above 95 %
         Verdict.IRRELEVANT,
         Verdict.UNDECIDED,
+        Verdict.RELEVANT,
     ]
     assert decided.verdict.tolist() == wanted
+
+
+@given(st.integers(0, 100), st.integers(1, 2000), st.integers(0, 2000))
+def test_above_is_meant_of_the_numbers_as_written(hundredths, n_drawn, n_wins):
+    evidence = Evidence.empty(1, 1)
+    evidence.n_drawn[:], evidence.n_wins[:] = n_drawn, min(n_wins, n_drawn)
+    settings = Settings(mode="paper", probe_draws=0, probe_share=hundredths / 100)
+    found = decide_paper(evidence, settings).verdict[0] == Verdict.RELEVANT
+    assert found == (100 * min(n_wins, n_drawn) > hundredths * n_drawn)
+
+
+def test_step_2c_of_the_paper():
+    """Whatever had an importance above 0 once, however often it was drawn."""
+    evidence = Evidence.empty(3, 1)
+    evidence.n_drawn[:] = [1, 100, 0]
+    evidence.n_wins[:] = [1, 0, 0]
+    decided = decide_paper(evidence, Settings(mode="paper", paper_rule="importance"))
+    assert decided.verdict.tolist() == [Verdict.RELEVANT, Verdict.IRRELEVANT, Verdict.UNDECIDED]
 
 
 def test_the_pool_takes_the_best_of_features_and_probes():

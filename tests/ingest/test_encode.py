@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import srs
-from srs.ingest.encode.codes import Coded, encode_into, encode_numeric
+from srs.ingest.block import NO_VALUE
+from srs.ingest.encode.codes import (
+    Coded,
+    encode_dosages,
+    encode_fractions,
+    encode_into,
+    encode_numeric,
+)
 from srs.store.content import look_at
 from srs.store.layout import MISSING
 from tests.reference.encode_twin import encode_twin
@@ -198,3 +205,30 @@ def test_most_features_of_many_values_are_known_to_be_ranked():
     coded = Coded.empty(30, 300)
     encode_into(np.random.default_rng(0).normal(size=(30, 300)), coded)
     assert coded.n_ranked.tolist() == [300] * 30
+
+
+def test_fractions_keep_their_dosages():
+    """A code is the number of steps; whole dosages have the codes of `encode_dosages`."""
+    rng = np.random.default_rng(2)
+    values = rng.uniform(0, 2, size=(6, 500)).astype(np.float32)
+    values[1] = rng.integers(0, 3, 500)
+    values[2] = 2 * rng.integers(0, 2, 500)
+    values[3] = np.nan
+    values[4, :250] = 1
+    values[rng.random((6, 500)) < 0.1] = np.nan
+    values[0, :2] = -0.001, 2.001  # rounding of other programs
+    codes = np.empty(values.shape, np.uint8)
+    n_levels, dosages = np.zeros((2, 6), np.uint8)
+    encode_fractions(values, codes, n_levels, dosages)
+    assert dosages.tolist() == [8, 7, 5, 0, 8, 8]
+    known = ~np.isnan(values)
+    for f in (0, 4, 5):
+        steps = np.floor(np.clip(values[f], 0, 2) * np.float32(127) + np.float32(0.5))
+        np.testing.assert_array_equal(codes[f], np.where(known[f], steps, 255))
+        assert n_levels[f] == np.nanmax(steps) + 1
+    whole = np.where(known, values, NO_VALUE).astype(np.int8)[1:4]
+    theirs, levels, bits = np.empty(whole.shape, np.uint8), *np.zeros((2, 3), np.uint8)
+    encode_dosages(whole, theirs, levels, bits)
+    np.testing.assert_array_equal(codes[1:4], theirs)
+    np.testing.assert_array_equal(n_levels[1:4], levels)
+    np.testing.assert_array_equal(dosages[1:4], bits)

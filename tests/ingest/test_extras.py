@@ -15,6 +15,9 @@ from srs.ingest import ingest
         ("x.h5", "h5py", "h5py"),
         ("x.bed", "bed_reader", "bed-reader"),
         ("x.nii", "nibabel", "nibabel"),
+        ("x.pgen", "pgenlib", "pgenlib"),
+        ("x.bgen", "bgen", "bgen"),
+        ("x.vcf", "cyvcf2", "cyvcf2"),
     ],
 )
 def test_missing_libraries(name, module, package, tmp_path, monkeypatch):

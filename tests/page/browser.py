@@ -115,8 +115,8 @@ class Browser:
         ActionChains(self.driver).send_keys(Keys.ENTER).perform()
 
     def column(self, number: int) -> list[str]:
-        """The cells of a column of the table that is shown, from 1."""
-        css = f"tbody tr > :nth-child({number})"
+        """The cells of a column of the table of features, from 1."""
+        css = f"[aria-label='Table: Features'] tbody tr > :nth-child({number})"
         return [e.text for e in self.driver.find_elements(By.CSS_SELECTOR, css)]
 
     def see_column(self, number: int, is_wanted: Callable[[list[str]], bool]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from selenium.webdriver.remote.webelement import WebElement
 
@@ -92,4 +93,16 @@ def test_data_without_ids_and_files_that_are_missing(page: Browser, tmp_path: Pa
     page.type("File", str(bed))
     page.click("Add")
     page.see(".notice", "Also choose x.bim, x.fam: x.bed, x.bim, x.fam belong together.")
+    pgen, _ = EXAMPLES["pgen"]["pgen"](tmp_path)
+    packed = pgen.with_suffix(".pvar.zst")
+    with pa.output_stream(str(packed), compression="zstd") as file:
+        file.write(pgen.with_suffix(".pvar").read_bytes())
+    page.open("/datasets/new")
+    page.type("File", f"{pgen}\n{packed}")
+    page.click("Add")
+    page.see(".notice", "Also choose x.psam: x.pgen, x.pvar.zst, x.psam belong together.")
+    page.open("/datasets/new")
+    page.type("File", f"{pgen}\n{packed}\n{pgen.with_suffix('.psam')}")
+    page.click("Add")
+    page.see("h2", "The dataset is ready")
     assert page.errors() == []

@@ -71,7 +71,7 @@ def test_from_a_dataset_to_its_features(calm: Browser) -> None:
     assert set(calm.column(1)) == {"f7", HOSTILE_NAME}
     shown = ".plots:not(.live) svg"  # those of the progress are hidden by now
     calm.see(shown)
-    assert calm.run(f"return document.querySelectorAll('{shown}[role=img]').length") == 5
+    assert calm.run(f"return document.querySelectorAll('{shown}[role=img]').length") == 7
 
     calm.choose("Show", "All features")
     calm.see(".foot", "1 to 25 of 2,000")

@@ -77,11 +77,11 @@ CHECKPOINTS = {
 ANALYSIS_OPTIONS: dict[str, dict[str, Any]] = {
     "label-permutation": {"n_trees": 5, "n_permutations": 9},
     "conditional-error-rate": {"n_trees": 5, "n_permutations": 9, "max_ranks": 2},
-    "context": {"context": "sex", "n_trees": 10, "n_permutations": 9},
+    "context": {"context": "sex", "n_trees": 10, "n_permutations": 9, "empty": "zero"},
     "one-probe": {"n_forests": 5, "n_trees": 5},
     "umfi": {"n_trees": 10},
     "mci": {"method": "sampled", "n_orders": 2, "n_trees": 5},
     "network": {"n_trees": 5},
-    "context-network": {"context": "sex", "n_trees": 5, "n_permutations": 9},
+    "context-network": {"context": "sex", "n_trees": 5, "n_permutations": 9, "empty": "zero"},
 }
 EXPLAINED_FEATURES = ("G03", "G08", "G09", "G30", "smoker", "sex")

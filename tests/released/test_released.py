@@ -97,6 +97,8 @@ def test_the_same_run_grows_the_released_trees(name: str) -> None:
     run, released = RUNS[name], read(f"results/{name}/result.json")
     n_trees = released["outcome"]["n_trees"]
     settings = {**run.settings, "max_trees": n_trees, "patience": 10**6}
+    if run.settings.get("mode") == "paper":
+        settings["probe_share"] = 0.95 - 1e-7  # later versions ask for more than it, not as much
     again = srs.select(
         f"{run.store}.zarr", **settings, evidence=released["settings"]["evidence"], pairs="off"
     )
@@ -210,10 +212,18 @@ def explain_again(name: str) -> srs.Explanation:
     )
 
 
+# umfi left features of few values as they were, or regressed them (its other numbers are as they
+# were); one-probe had no word for features that too few forests cannot decide.
+MENDED = {("all", "umfi"), ("all", "one-probe")}
+
+
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_the_same_analyses_give_the_released_numbers(name: str) -> None:
     again, said = explain_again(name), read(f"explanations/{name}/explain.json")
-    same_outcome(again.to_json(), said)
+    now = again.to_json()
+    for document in (now, said):
+        document["analyses"] = [a for a in document["analyses"] if (name, a["name"]) not in MENDED]
+    same_outcome(now, said)
     for analysis in said["analyses"]:
         table = HERE / "explanations" / name / f"{analysis['name']}.parquet"
         same_table(again[analysis["name"]].table, table)
@@ -244,8 +254,9 @@ def test_an_explanation_stays_with_its_run(copied: Copy) -> None:
     invoke("report", folder)
     assert set(said) <= sections_of(folder)
     again = srs.explain("classes.zarr", "status", folder, ["mdi", "umfi=linear"], 3, n_trees=30)
-    for name in ("mdi", "umfi"):
-        same_outcome(again[name].to_json(), said[name])
+    same_outcome(again["mdi"].to_json(), said["mdi"])
+    features = [row["feature"] for row in said["umfi"]["rows"]]
+    assert again["umfi"].column("feature").tolist() == features
     more = srs.explain("classes.zarr", "status", folder, ["mda"], 3, n_trees=30)
     assert more.save(folder) == folder / "report.html"
     assert {*said, "mda"} <= sections_of(folder)

@@ -14,7 +14,7 @@ def test_summary_says_what_was_found_and_where(found: Result) -> None:
     assert text.startswith(f"{len(found.relevant_ids)} of 120 features are relevant")
     assert "gene 60" in text
     assert "Accuracy" in text
-    assert "Files in run1" in text
+    assert "Files in run1: report.html, features.parquet, effects.parquet, profiles.parquet" in text
     assert "memory" in text
     assert all(line.isprintable() for line in text.splitlines())
 

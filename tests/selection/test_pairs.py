@@ -50,6 +50,19 @@ def test_cells_of_a_pair(tmp_path):
             assert cells["low"][a][b] < share < cells["high"][a][b]
 
 
+def test_halves_of_a_pair_tell_of_the_same_class_as_its_cells():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(500, 30))
+    case = (X[:, 3] > np.median(X[:, 3])) ^ (X[:, 8] > np.median(X[:, 8]))
+    y = np.where(case ^ (rng.random(500) < 0.1), "case", "control")
+    row = srs.select(make_store(X, y), seed=0, max_trees=64).pairs.iloc[0]
+    assert (row["name"], row["partner"], row["cells"]["group"]) == ("f3", "f8", "case")
+    upper, lower = X[:, 3] > np.median(X[:, 3]), X[:, 8] <= np.median(X[:, 8])
+    share = (y[upper & lower] == "case").mean()
+    assert row["mean_high_low"] == pytest.approx(share, abs=0.02)
+    assert row["low"] > 0.5
+
+
 def test_two_effects_are_no_pair(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     X = rng.normal(size=(800, 500))

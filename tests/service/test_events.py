@@ -12,8 +12,8 @@ import pytest
 
 import srs
 from srs.engine.state import Stage
+from srs_service.jobs.many import figures_of
 from srs_service.jobs.reporting import Throttle
-from srs_service.jobs.work import _figures
 from srs_service.schemas.jobs import Progress as Figured
 from tests.service.server import register, submit, wait_for
 
@@ -156,10 +156,10 @@ def test_events_tell_the_stage_before_the_trees():
         remaining_seconds=None,
         stage=Stage("pairs", 40, 155),
     )
-    told = _figures(now, Throttle())
+    told = figures_of(now, Throttle())
     assert told["doing"] == "looking at all pairs"
     assert told["stage"] == {"kind": "pairs", "n_done": 40, "n_steps": 155}
     assert Figured(**told).stage.n_steps == 155
-    trees = _figures(replace(now, stage=None, n_trees=5, remaining_seconds=10.0), Throttle())
+    trees = figures_of(replace(now, stage=None, n_trees=5, remaining_seconds=10.0), Throttle())
     assert "stage" not in trees
     assert trees["share"] == 0.5

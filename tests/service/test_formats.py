@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import srs
@@ -68,6 +69,29 @@ def test_all_options_arrive(client: Client, tmp_path: Path):
     assert sent.document["fingerprint"] == here.fingerprint
     assert (sent.n_features, sent.n_samples) == (7, 13)
     assert [target["name"] for target in sent.targets] == ["case", "site"]
+
+
+def test_files_beside_others_arrive(service: Server, client: Client, tmp_path: Path):
+    """What may be left out, and what stands for a companion."""
+    pgen, _ = EXAMPLES["pgen"]["pgen"](tmp_path)
+    here = srs.ingest(pgen).fingerprint
+    with pa.output_stream(str(tmp_path / "x.pvar.zst"), compression="zstd") as packed:
+        packed.write(pgen.with_suffix(".pvar").read_bytes())
+    pgen.with_suffix(".pvar").unlink()
+    sent = client.datasets.upload(pgen).wait(timeout=120)
+    assert sent.document["fingerprint"] == here
+    bgen, _ = EXAMPLES["bgen"]["bgen"](tmp_path)
+    lines = [f"0 {one} 0 {20 + i % 3}.5" for i, one in enumerate(FRAME.index)]
+    bgen.with_suffix(".sample").write_text("ID_1 ID_2 missing bmi\n0 0 0 P\n" + "\n".join(lines))
+    sent = client.datasets.upload(bgen, "bmi", target_kind="numbers").wait(timeout=120)
+    assert [target["name"] for target in sent.targets] == ["bmi"]
+    for file in (pgen.with_suffix(".psam"), tmp_path / "x.pvar.zst"):
+        file.unlink()
+        with pytest.raises(SourceError, match=r"missing: x\.pgen, x\.pvar"):
+            client.datasets.upload(pgen)
+    with service.client() as http:
+        listed = {one["name"]: one for one in http.get("/v1/formats").json()["items"]}
+    assert (listed["pgen"]["beside"], listed["bgen"]["beside"]) == ([".pvar.zst"], [".sample"])
 
 
 def test_masks_and_names_of_arrays_arrive(client: Client, tmp_path: Path):

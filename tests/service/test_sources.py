@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import srs
-from srs_service.jobs.work import open_checked
+from srs_service.jobs.many import open_checked
 from tests.service.server import Server, wait_for
 
 
@@ -101,7 +101,7 @@ def test_an_analysis_still_reads_the_source_of_its_own_dataset(
     request = {
         "kind": "explain",
         "dataset_id": dataset,
-        "features": {"names": [3, 4]},
+        "features": {"names": ["f3", "f4"]},
         "settings": {"analyses": [{"analysis": "umfi"}], "n_trees": 20},
     }
     made = client.post("/v1/jobs", json=request)

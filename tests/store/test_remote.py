@@ -124,7 +124,8 @@ def test_credentials_are_not_taken_from_addresses_nor_told(bucket, tmp_path):
         assert SECRET not in str(caught.value)
     srs.select(bucket, **SETTINGS).save(tmp_path)
     written = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    assert set(written) == {"features.parquet", "pairs.parquet", "report.html", "result.json"}
+    tables = {f"{name}.parquet" for name in ("features", "effects", "profiles", "pairs")}
+    assert set(written) == {*tables, "report.html", "result.json"}
     assert b"stores/wide.zarr" in written["result.json"]
     assert [name for name, content in written.items() if SECRET.encode() in content] == []
 

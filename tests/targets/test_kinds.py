@@ -20,6 +20,7 @@ from srs.errors import SettingsError
 from srs.report import render_html
 from srs.targets.kinds import CRITERIA_OF_CLASSES, CRITERIA_OF_NUMBERS, TargetKind
 from srs.targets.learning import tree_target
+from srs.targets.models.null import NullDesign
 from srs.targets.registry import (
     BUILT_IN,
     kind_like,
@@ -71,15 +72,19 @@ RANKS = TargetKind(
 VALUES = {
     "classes": pd.Series(["b", "a", "c", "a"] * 5),
     "numbers": pd.Series(np.linspace(0.5, 9.5, 20)),
+    "ordinal": pd.Series(pd.Categorical(["b", "a", "c", "a"] * 5, ["a", "c", "b"], ordered=True)),
+    "count": pd.DataFrame({"values": np.arange(20) % 4, "exposure": 1.0 + np.arange(20)}),
+    "survival": pd.DataFrame({"values": 1.0 + np.arange(20), "event": np.arange(20) % 3 > 0}),
 }
 
 
 @pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.name)
 def test_every_kind_keeps_the_contract(kind: TargetKind) -> None:
     values = VALUES[kind.name]
-    assert next(k for k in BUILT_IN if k.fits(values)) is kind
+    if values.ndim == 1:
+        assert next(k for k in BUILT_IN if k.fits(values)) is kind
     target = kind.parse("y", values)
-    assert (target.name, target.kind, target.values.shape) == ("y", kind.name, (20,))
+    assert (target.name, target.kind, len(target.values)) == ("y", kind.name, 20)
     kind.check(target)
     known = CRITERIA_OF_CLASSES if target.has_classes else CRITERIA_OF_NUMBERS
     assert set(kind.criteria) <= set(known)
@@ -93,6 +98,11 @@ def test_every_kind_keeps_the_contract(kind: TargetKind) -> None:
         assert {"truth", "prediction"} <= set(told)
     assert read_kind(stored_kind(kind.name)) == kind.name
     assert kind_like(target) is kind
+    assert kind.null_model is not None
+    null = kind.null_model(target, NullDesign.plain(20))
+    assert np.abs(null.residuals.sum(axis=0)).max() < 1e-3
+    if kind.by_model:
+        assert np.allclose(kind.learned(target), null.residuals)
 
 
 def test_a_kind_that_cannot_work_is_refused() -> None:
@@ -177,7 +187,7 @@ def test_a_toy_kind_is_offered_by_command_and_service(
     np.save(tmp_path / "X.npy", table[0])
     np.save(tmp_path / "y.npy", table[1])
     help_text = run_python(tmp_path, "-m", "srs.cli", "ingest", "--help")
-    assert "[classes|numbers|ranks]" in help_text
+    assert "[classes|numbers|ordinal|count|survival|ranks]" in help_text
     command = ["ingest", "X.npy", "x.zarr", "--target", "y.npy", "--target-kind", "ranks"]
     assert "target, ranks, largest rank 199" in run_python(tmp_path, "-m", "srs.cli", *command)
     code = (
@@ -190,7 +200,7 @@ def test_a_toy_kind_is_offered_by_command_and_service(
         "print(json.dumps([source['target_kind'], KindList.make().model_dump()]))"
     )
     accepted, kinds = json.loads(run_python(tmp_path, "-c", code))
-    assert '["classes", "numbers", "ranks"]' in json.dumps(accepted)
+    assert '["classes", "numbers", "ordinal", "count", "survival", "ranks"]' in json.dumps(accepted)
     assert kinds["targets"][-1] == {
         "name": "ranks",
         "title": "The order of numbers",

@@ -6,6 +6,7 @@ yet, cannot disturb the one that has the job now; which attempt's files count is
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -15,12 +16,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from srs_service.errors import DiskFull
+from srs_service.errors import DiskFull, NotFound
 
 OLD_SECONDS = 86_400.0  # uploads and exports that are under way are younger
 SWEPT_AT_ONCE = 10_000
 ID_FILE = "id"
+TARGETS_NAME = "targets.json"  # in the folder of a selection of many targets
 CHECKPOINTS = ("checkpoint.npz", "checkpoint-previous.npz")  # what `srs.select` leaves
 
 
@@ -179,16 +182,47 @@ def has_checkpoint(folder: Path) -> bool:
     return any((folder / name).is_file() for name in CHECKPOINTS)
 
 
-def copy_checkpoint(old: Path, new: Path) -> bool:
-    """Link the checkpoint of one attempt into another; whether there was one.
+def target_folder(folder: Path, target: str) -> Path:
+    """The folder of one target of a selection of many; NotFound if it has no result."""
+    for row in read_targets(folder):
+        if row["target"] == target and row["folder"] is not None:
+            return folder / Path(row["folder"]).name
+    raise NotFound(f"the selection has no result of the target {target!r}.")
 
-    A link is enough: checkpoints are replaced by renaming and never written in place.
+
+def read_targets(folder: Path) -> list[dict[str, Any]]:
+    """What became of the targets of a selection of many; NotFound if it had one."""
+    try:
+        document = json.loads((folder / TARGETS_NAME).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NotFound("the selection has one target, and no list of targets.") from None
+    found: list[dict[str, Any]] = document["targets"]
+    return found
+
+
+def copy_checkpoint(old: Path, new: Path) -> bool:
+    """Link the checkpoint of one attempt into another, and of many targets also the results that
+    are done; whether there was one.
+
+    A link is enough: these files are replaced by renaming and never written in place.
     """
+    parts = old.iterdir() if old.is_dir() else ()
+    begun = [part for part in parts if has_checkpoint(part) or (part / "result.json").is_file()]
+    for part in begun:
+        (new / part.name).mkdir(exist_ok=True)
+        for file in part.iterdir():
+            if file.is_file():
+                _link(file, new / part.name / file.name)
     for name in CHECKPOINTS:
-        try:
-            os.link(old / name, new / name)
-        except FileNotFoundError:
-            continue
-        except OSError:
-            shutil.copy2(old / name, new / name)
-    return has_checkpoint(new)
+        if (old / name).is_file():
+            _link(old / name, new / name)
+    return has_checkpoint(new) or bool(begun)
+
+
+def _link(old: Path, new: Path) -> None:
+    try:
+        os.link(old, new)
+    except FileNotFoundError:
+        return
+    except OSError:
+        shutil.copy2(old, new)

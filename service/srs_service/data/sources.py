@@ -81,8 +81,9 @@ def _lay(given: Path, path: Path, on_bytes: OnBytes) -> None:
 def _refuse_linked_companions(path: Path) -> None:
     """The path itself was resolved; what its reader opens beside it was not."""
     found = find_format(path)
-    for suffix in () if found is None else found.companions:
-        if path.with_suffix(suffix).is_symlink():
+    for file in () if found is None or path.is_dir() else found.files_of(path)[1:]:
+        if file.is_symlink():
+            suffix = found.suffix_of(file.name) if found is not None else ""
             raise Invalid(f"the {suffix} file is a link: send the file itself.")
 
 
@@ -159,7 +160,8 @@ def _unpack_one(
 def _has_companions(file: Path) -> bool:
     """Whether it is the file that is opened, of several that belong together."""
     found = find_format(file)
-    return found is not None and bool(found.companions) and found.main_file(file) == file
+    several = found is not None and (found.companions or found.beside)
+    return found is not None and bool(several) and found.main_file(file) == file
 
 
 def _find_source(folder: Path) -> Path:

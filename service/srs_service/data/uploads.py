@@ -29,7 +29,7 @@ RESERVED_BYTES = 16 << 20  # at once, for uploads whose length is not said
 def _filename() -> str:
     """One plain name of a file that an ingest reads; nothing that could be a path or a header."""
     stored = [one for one in formats() if one.is_stored]
-    ends = {s for one in stored for s in (*one.suffixes, *one.companions)} | {ARCHIVE}
+    ends = {s for one in stored for s in one.all_suffixes} | {ARCHIVE}
     known = "|".join(re.escape(end.removeprefix(".")) for end in sorted(ends))
     return rf"^[A-Za-z0-9_][A-Za-z0-9_. -]*\.({known})$"
 

@@ -89,6 +89,23 @@ class SelectSummary(SetFigures, PairFigures):
     peak_mem: int
 
 
+class ManySummary(TypedDict):
+    """Figures of a selection for many targets.
+
+    n_targets   targets that were asked for
+    n_failed    targets without a result
+    n_relevant  features that are relevant for one target or more
+    seconds     wall time of the last attempt
+    peak_mem    most bytes that the process held
+    """
+
+    n_targets: int
+    n_failed: int
+    n_relevant: int
+    seconds: float
+    peak_mem: int
+
+
 class ExplainSummary(TypedDict):
     """Figures of an explanation.
 
@@ -156,7 +173,7 @@ class ToldIngestSummary(DatasetSummary):
     n_bytes: int
 
 
-Summary = SelectSummary | ExplainSummary | IngestSummary
+Summary = SelectSummary | ManySummary | ExplainSummary | IngestSummary
 
 
 class StageFigures(TypedDict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from srs_service.data.datasets import DatasetRegistry
-from srs_service.data.layout import DataFolder
+from srs_service.data.layout import DataFolder, target_folder
 from srs_service.database import JobStore
 from srs_service.errors import NotFound
 from srs_service.job import Job, JobKind
@@ -39,6 +39,7 @@ class Orders:
         if job.kind == JobKind.SELECT:
             sets = self._store.jobs.feature_sets(job.id)
             order["settings"] = {**job.spec["settings"], "feature_sets": sets}
+            order["targets"] = job.spec.get("targets")  # jobs of version 0.1 have none
         if job.kind == JobKind.EXPLAIN:
             order["features"] = self._features(job)
             order["memory_bytes"] = int(self._settings.max_memory)
@@ -51,7 +52,9 @@ class Orders:
         selection = self._store.jobs.get(wanted["job_id"], job.owner)
         if selection.result_fence is None:
             raise NotFound("the selection whose features were to be explained has no result.")
-        return str(self._folder.attempt(selection.id, selection.result_fence))
+        folder = self._folder.attempt(selection.id, selection.result_fence)
+        target = wanted.get("target")
+        return str(folder if target is None else target_folder(folder, target))
 
 
 def _text(path: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""How many bytes an ingest may write. Runs in child processes; the service grants them.
+"""How many bytes a job may write. Runs in child processes; the service grants them.
 
 Before bytes are written that go beyond what was granted, more is asked for, and the child waits
 for the answer: the quota of its user holds whatever else the user does meanwhile.
@@ -50,6 +50,6 @@ class Room:
         self._granted = self._answers.get()
         if total > self._granted:
             raise OverQuota(
-                "the source and the feature store made of it need more than is left of your "
-                "quota: delete datasets, uploads or jobs; GET /v1/usage says what they take."
+                "the files of the job need more than is left of your quota: delete "
+                "datasets, uploads or jobs; GET /v1/usage says what they take."
             )

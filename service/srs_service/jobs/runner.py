@@ -226,6 +226,7 @@ class Runner:
         if job.kind != JobKind.SELECT:
             return FIRST_BYTES
         about = self._store.datasets.get(job.dataset_id, job.owner).about or {}
+        # Of many targets it is for the first; for the others the child asks when it knows them.
         return FIRST_BYTES + FEATURE_BYTES * int(about.get("n_features", 0))
 
     @property

@@ -35,6 +35,8 @@ from srs_service.settings import Settings
 REMEMBERED_CHECKS = 1_000
 # Of a request, what has columns of its own.
 NOT_IN_SPEC = {"webhook", "name", "kind", "dataset_id", "priority", "labels"}
+# Keys of requests before there were these stay good.
+ADDED_LATER: dict[str, Any] = {"targets": None, "priority": 0, "labels": {}}
 
 
 class Submitter:
@@ -150,6 +152,10 @@ class Submitter:
         question = await run_in_threadpool(
             self._question, "check", owner, request.dataset_id, request.settings
         )
+        if isinstance(request.targets, list):
+            dataset = await run_in_threadpool(self._store.datasets.get, request.dataset_id, owner)
+            _check_targets(dataset, request.targets)
+            question["settings"]["target"] = request.targets[0]  # others need as much memory
         # The seed changes neither what fits nor what is valid.
         asked = json.dumps(
             [request.dataset_id, {**question["settings"], "seed": 0}], sort_keys=True
@@ -171,6 +177,10 @@ class Submitter:
             selection = self._store.jobs.get(request.features.job_id, owner)
             if selection.kind != JobKind.SELECT or selection.status != JobStatus.SUCCEEDED:
                 raise Invalid("features.job_id must name a selection that succeeded.")
+            targets, target = selection.spec.get("targets"), request.features.target
+            if (targets is None) != (target is None):
+                needs = "has many targets: say which" if target is None else "has one target"
+                raise Invalid(f"features.target: the selection {needs}.")
             if (selection.summary or {}).get("n_relevant") == 0:
                 raise Invalid(
                     "the selection found no relevant feature: name features to explain instead."
@@ -195,6 +205,15 @@ class Submitter:
             "scheduler": self._settings.scheduler,
             "limits": self._registry.limits(dataset),
         }
+
+
+def _check_targets(dataset: Dataset, targets: list[str]) -> None:
+    """Refuse targets that the dataset does not have."""
+    known = [target["name"] for target in (dataset.about or {}).get("targets", ())]
+    for name in targets:
+        if name not in known:
+            there = ", ".join(known) or "none"
+            raise Invalid(f"targets: the dataset has no target {name!r}; it has {there}.")
 
 
 def _check_columns(dataset: Dataset, request: ExplainRequest) -> None:
@@ -233,5 +252,9 @@ def _submission(
 def _request_key(owner: str, request: Request, key: str | None) -> RequestKey | None:
     if key is None:
         return None
-    body = json.dumps(request.model_dump(), sort_keys=True)
+    asked = request.model_dump()
+    for name, unsaid in ADDED_LATER.items():
+        if asked.get(name) == unsaid:
+            asked.pop(name, None)
+    body = json.dumps(asked, sort_keys=True)
     return RequestKey(owner, key, hashlib.sha256(body.encode()).hexdigest())

@@ -9,8 +9,7 @@ from __future__ import annotations
 import logging
 import resource
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,15 @@ from srs.errors import CheckpointError, ClusterError, MemoryBudgetError, RunInte
 from srs_service.data.comparing import compare_tables
 from srs_service.data.ingest import prepare_ingest
 from srs_service.data.layout import folder_size, has_checkpoint
-from srs_service.data.store_checks import check_zarr, forget_source
+from srs_service.data.store_checks import forget_source
 from srs_service.data.tables import read_table
 from srs_service.data.wording import name_options
 from srs_service.database.documents import (
     DatasetSummary,
     ErrorDocument,
     ExplainSummary,
-    Figures,
     IngestSummary,
+    ManySummary,
     PairFigures,
     SelectSummary,
     SetFigures,
@@ -35,6 +34,7 @@ from srs_service.database.documents import (
 )
 from srs_service.errors import FULL, DiskFull, Invalid, ServiceError
 from srs_service.jobs.cluster_watch import watch_cluster
+from srs_service.jobs.many import figures_of, open_checked, run_many, without_location
 from srs_service.jobs.reporting import Reporter, Stopped, Throttle
 from srs_service.jobs.room import Room
 
@@ -50,8 +50,8 @@ INSPECT_MEM = 1 << 30
 def run_work(order: Order, reporter: Reporter, room: Room) -> None:
     """Run a order and report its end."""
     try:
-        if order["work"] == "ingest":
-            found: Mapping[str, Any] = run_ingest(order, reporter, room)
+        if order["work"] in WRITING:
+            found: Mapping[str, Any] = WRITING[order["work"]](order, reporter, room)
         else:
             found = WORK[order["work"]](order, reporter)
     except (RunInterrupted, Stopped):
@@ -65,13 +65,15 @@ def run_work(order: Order, reporter: Reporter, room: Room) -> None:
 # -- jobs -------------------------------------------------------------------------------------
 
 
-def run_select(order: Order, reporter: Reporter) -> SelectSummary:
+def run_select(order: Order, reporter: Reporter, room: Room) -> SelectSummary | ManySummary:
     """A selection, from its checkpoint if there is one, saved into the attempt's folder."""
+    if order.get("targets") is not None:
+        return run_many(order, reporter, room)
     folder = Path(order["folder"])
     evidence = Throttle()
 
     def on_progress(now: srs.Progress) -> None:
-        reporter.tell(lambda: _figures(now, evidence))
+        reporter.tell(lambda: figures_of(now, evidence))
         if reporter.asked_to_stop:
             raise KeyboardInterrupt
 
@@ -94,39 +96,9 @@ def run_select(order: Order, reporter: Reporter) -> SelectSummary:
         # The answer is the same from the start: a checkpoint saves time only.
         log.warning("checkpoint not used: %s", error)
         result = run(resume=False)
-    # Where the service keeps a store is nobody's business but its own.
-    measured = {**result.document["measured"], "store": Path(order["location"]).name}
-    result = replace(result, document={**result.document, "measured": measured})
+    result = without_location(order, result)
     result.save(folder)
     return _summarise(result)
-
-
-def _figures(now: srs.Progress, evidence: Throttle) -> Figures:
-    """How far a selection is; the evidence now and then."""
-    seen, left = evidence.ask(now.histograms), now.remaining_seconds
-    figures: Figures = {} if seen is None else {"evidence": seen}
-    if now.stage is not None:
-        figures["doing"] = srs.evidence_kinds()[now.stage.kind].doing
-        figures["stage"] = {
-            "kind": now.stage.kind,
-            "n_done": now.stage.n_done,
-            "n_steps": now.stage.n_steps,
-        }
-    figures.update(
-        {
-            "n_rounds": now.n_rounds,
-            "n_trees": now.n_trees,
-            "n_passes": round(now.n_passes, 4),
-            "n_relevant": now.n_relevant,
-            "remaining_seconds": None if left is None else round(left, 1),
-            "share": None if left is None else _share(now.seconds, left),
-        }
-    )
-    return figures
-
-
-def _share(done: float, left: float) -> float:
-    return round(done / (done + left), 4) if done + left > 0 else 0.0
 
 
 def _summarise(result: srs.Result) -> SelectSummary:
@@ -225,50 +197,6 @@ def _bound_memory(n_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
-def open_checked(order: Order) -> srs.FeatureStore:
-    """Open the store of a order after looking at it as a stranger's.
-
-    A source that its manifest names is forgotten unless users may read it: analyses would open it.
-    """
-    location, limits = order["location"], order["limits"]
-    if "://" not in location:
-        check_zarr(Path(location), limits["max_features"])
-    store = srs.open_store(location)
-    if store.n_features > limits["max_features"]:
-        raise Invalid(f"the store has {store.n_features} features, more than are allowed.")
-    source = moved_source(store.manifest.source, limits.get("own", ()))
-    named = (source.get("path"), source.get("mask"), dict(source.get("table") or {}).get("path"))
-    resolved = [Path(str(name)).resolve() for name in named if name is not None]
-    readable = (*limits["readable"], *limits.get("own", ()))
-    if not all(any(r.is_relative_to(root) for root in readable) for r in resolved):
-        source = {}
-    store.manifest = replace(store.manifest, source=source)
-    return store
-
-
-def moved_source(source: Mapping[str, Any], own: Sequence[str]) -> dict[str, Any]:
-    """What a manifest says of its source, with the paths that the data folder has now.
-
-    own  folders of the data folder that the ingest has read
-
-    >>> moved_source({"path": "/old/uploads/u_1/X.csv", "n": 3}, ["/new/uploads/u_1"])
-    {'path': '/new/uploads/u_1/X.csv', 'n': 3}
-    """
-
-    def moved(path: Any) -> Any:
-        for folder in map(Path, own):
-            inside = f"/{folder.parent.name}/{folder.name}/"
-            if isinstance(path, str) and inside in path:
-                return str(folder / path.partition(inside)[2])
-        return path
-
-    found = {**source, **{n: moved(source[n]) for n in ("path", "mask") if n in source}}
-    if isinstance(source.get("table"), Mapping):
-        table = dict(source["table"])
-        found["table"] = {**table, **({"path": moved(table["path"])} if "path" in table else {})}
-    return found
-
-
 # -- questions --------------------------------------------------------------------------------
 
 
@@ -312,8 +240,12 @@ def make_plan(order: Order, _reporter: Reporter) -> dict[str, Any]:
     return found | {"pair_trees": found["pair_trees"] if found["pair_trees"] < 1e300 else None}
 
 
-WORK: dict[str, Callable[[Order, Reporter], Mapping[str, Any]]] = {
+# Jobs whose files may grow beyond what is reserved at their start.
+WRITING: dict[str, Callable[[Order, Reporter, Room], Mapping[str, Any]]] = {
+    "ingest": run_ingest,
     "select": run_select,
+}
+WORK: dict[str, Callable[[Order, Reporter], Mapping[str, Any]]] = {
     "explain": run_explain,
     "inspect": inspect_store,
     "check": check_select,

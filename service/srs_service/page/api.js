@@ -53,6 +53,12 @@ export const query = (params) => {
   return given.length ? `?${new URLSearchParams(given)}` : "";
 };
 
+// A path that may have parameters already, with more of them.
+export const extend = (path, params) => {
+  const more = query(params);
+  return path.includes("?") ? path + more.replace("?", "&") : path + more;
+};
+
 export const signIn = (key) => post("/v1/session", undefined, { Authorization: `Bearer ${key}` });
 
 // All datasets by id; lists of a few hundred, so a page or two.

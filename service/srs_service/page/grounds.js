@@ -15,7 +15,7 @@ export const cautionsPart = ({ outcome }) => (outcome.cautions?.length
 // What an arrow up means in the table of features.
 export function directionMeaning({ data, outcome }) {
   const what = data.labels.length === 2 ? ["the class ", name(outcome.scan?.group ?? data.labels[1]), " is more frequent"]
-    : ["the target is larger"];
+    : [data.target_kind === "survival" ? "the event comes earlier" : "the target is larger"];
   return h("p", { class: "quiet small" }, "Direction ↑: ", what, " where the feature is larger; ↓: where it is " +
     "smaller. By itself, from 0 to 1.");
 }

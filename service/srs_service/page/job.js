@@ -6,6 +6,7 @@ import { confirm } from "./confirm.js";
 import { card, h, name, problem, say, sentence } from "./dom.js";
 import { badge } from "./jobs.js";
 import { kinds } from "./kinds.js";
+import { manyPart } from "./many.js";
 import { explanationPart, ingestPart, selectionPart } from "./results.js";
 import { bytes, count, duration, ENDED, jobTitle, KIND, moment, number, STATUS } from "./text.js";
 
@@ -65,7 +66,8 @@ class JobView {
       this.result.append(h("div", { class: "notice" },
         h("p", {}, "Cancelled. The work so far is kept: Resume continues from there, to the same result.")));
     } else if (job.status === "SUCCEEDED") {
-      const part = { select: selectionPart, explain: explanationPart, ingest: ingestPart }[job.kind];
+      const select = job.targets ? manyPart : selectionPart;
+      const part = { select, explain: explanationPart, ingest: ingestPart }[job.kind];
       this.result.append(part(job));
     }
     if (ended) this.left.textContent = job.status === "SUCCEEDED" ? "" : STATUS[job.status][0];
@@ -108,7 +110,7 @@ class JobView {
     }
     if (job.status === "QUEUED" || job.status === "RUNNING") button("Cancel", "", () => this.change(":cancel"));
     if (job.status === "CANCELLED" || job.status === "FAILED") button("Resume", "first", () => this.change(":resume"));
-    if (job.status === "SUCCEEDED" && job.kind === "select" && job.summary?.n_relevant) {
+    if (job.status === "SUCCEEDED" && job.kind === "select" && job.summary?.n_relevant && !job.targets) {
       made.push(h("a", { class: "button first", href: `#/explain?job=${job.id}` }, "Explain"));
     }
     if (ENDED.has(job.status)) button("Delete", "", () => this.delete());

@@ -3,7 +3,7 @@
 import { newKey, post, upload } from "./api.js";
 import { choice, field, h, problem, say } from "./dom.js";
 import { kinds } from "./kinds.js";
-import { SourceFields, formatList, loadFormats } from "./source-fields.js";
+import { SourceFields, allSuffixes, formatList, loadFormats } from "./source-fields.js";
 
 export async function newDatasetView() {
   const [formats, { targets }] = await Promise.all([loadFormats(), kinds()]);
@@ -106,9 +106,13 @@ function checkTogether(formats, names) {
   const there = new Set(names.map((one) => one.toLowerCase()));
   for (const one of names) {
     const format = formats.of(one);
-    if (!format?.companions.length) continue;
-    const bare = one.slice(0, one.lastIndexOf("."));
-    const needed = [format.suffixes[0], ...format.companions].map((suffix) => bare + suffix);
+    if (!format?.companions.length && !format?.beside.length) continue;
+    const ends = allSuffixes(format).filter((end) => one.toLowerCase().endsWith(end));
+    const bare = one.slice(0, -Math.max(...ends.map((end) => end.length)));
+    const given = (end) => there.has((bare + end).toLowerCase());
+    // What may stand for a companion begins with its ending, e.g. .pvar.zst.
+    const chosen = (end) => (given(end) ? end : format.beside.find((other) => other.startsWith(end) && given(other)) ?? end);
+    const needed = [format.suffixes[0], ...format.companions.map(chosen)].map((suffix) => bare + suffix);
     const missing = needed.filter((file) => !there.has(file.toLowerCase()));
     if (missing.length) throw new Error(`Also choose ${missing.join(", ")}: ${needed.join(", ")} belong together.`);
   }

@@ -17,6 +17,8 @@ const KIND = {
 const signed = (value) => (value === null || value === undefined ? "–"
   : `${value < 0 ? "−" : "+"}${number(Math.abs(value))}`);
 
+const SCORED = ["ordinal", "count", "survival"]; // trees learn score residuals of a model of these
+
 const PAIR_COLUMNS = [
   ["name", "Feature", name], ["partner", "Partner", name], ["kind", "What the feature does", (v) => KIND[v] ?? v],
   ["p_value", "p-value", probability, true], ["q_value", "q-value", probability, true],
@@ -24,8 +26,9 @@ const PAIR_COLUMNS = [
 ];
 
 // What the mean target of a pair is.
-const outcomeName = (data) => (data.labels.length ? `share of ${data.labels[data.labels.length - 1]}`
-  : `mean of ${data.target}`);
+const outcomeName = (data, pairs) => (data.labels.length
+  ? `share of ${pairs[0]?.cells?.group ?? data.labels[data.labels.length - 1]}`
+  : `${SCORED.includes(data.target_kind) ? "mean score residual" : "mean"} of ${data.target}`);
 
 export function pairsPart(job, { data, outcome }) {
   const reason = (outcome.grounds.left_out ?? []).find((one) => one.kind === "pairs")?.reason;
@@ -39,7 +42,7 @@ export function pairsPart(job, { data, outcome }) {
     return panel(h("p", {}, `${all} No pair was found in which what one feature means for the target depends on ` +
       "the other."));
   }
-  const what = outcomeName(data);
+  const what = outcomeName(data, outcome.pairs ?? []);
   const drawn = outcome.pairs.filter((row) => typeof row.mean_low_low === "number").slice(0, MOST_PLOTS);
   const table = new PagedTable(`/v1/jobs/${job.id}/pairs`, PAIR_COLUMNS, "q_value", "Pairs");
   table.bar.hidden = outcome.pairs.length <= FEW; // nothing to search

@@ -41,7 +41,7 @@ const total = (verdicts) => Object.values(verdicts).reduce((a, b) => a + b, 0);
 async function drawSelection(job, plots, places) {
   try {
     const result = await get(`/v1/jobs/${job.id}/result`);
-    const { outcome } = result;
+    const { outcome, data } = result;
     const put = (place, ...parts) => place.replaceChildren(...parts.filter(Boolean));
     put(places.top, cautionsPart(result));
     put(places.features, outcome.relevant.some((row) => row.direction) && directionMeaning(result));
@@ -60,7 +60,7 @@ async function drawSelection(job, plots, places) {
       ...kinds.map(([kind, histogram]) => panel(h("h2", {}, "Features against probes"),
         ...evidenceFigure(kind, histogram))),
       outcome.sets && panel(h("h2", {}, "Feature sets"), setsTable(outcome.sets.rows)),
-      outcome.prediction && panel(h("h2", {}, "Held-out samples"), prediction(outcome.prediction)),
+      outcome.prediction && panel(h("h2", {}, "Held-out samples"), prediction(outcome.prediction, data.target_kind)),
     ].filter(Boolean));
   } catch (error) {
     plots.replaceChildren(problem(error, () => drawSelection(job, plots, places)));
@@ -78,7 +78,26 @@ function setsTable(rows) {
         h("td", { class: "num" }, `${number(row.n_relevant)} of ${number(row.n_features)}`))))));
 }
 
-function prediction(rows) {
+// Share of pairs of samples whose scores have the order of their values; censored times are lower bounds.
+function concordance(rows) {
+  let right = 0, pairs = 0;
+  const value = (row) => row.rate ?? row.level ?? row.truth;
+  for (const a of rows.filter((row) => row.event !== false)) {
+    for (const b of rows) {
+      if (!(value(b) > value(a) || (value(b) === value(a) && b.event === false))) continue;
+      const gap = (b.prediction - a.prediction) * ("event" in a ? -1 : 1);
+      pairs += 1;
+      right += gap > 0 ? 1 : gap === 0 ? 0.5 : 0;
+    }
+  }
+  return pairs ? right / pairs : NaN;
+}
+
+function prediction(rows, kind) {
+  if (["ordinal", "count", "survival"].includes(kind)) {
+    return h("p", {}, `Concordance ${number(Number(concordance(rows).toPrecision(3)))} on ${count(rows.length, "held-out sample")} ` +
+      "(0.5 is chance).");
+  }
   const words = rows.some((row) => typeof row.truth === "string");
   if (!words) {
     const off = Math.sqrt(rows.reduce((s, r) => s + (r.truth - r.prediction) ** 2, 0) / rows.length);

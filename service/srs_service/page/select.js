@@ -6,6 +6,7 @@ import { selectSettings, SettingFields } from "./settings.js";
 import { bytes, count, duration, number } from "./text.js";
 import { WebhookFields } from "./webhook.js";
 
+const ALL = "\u0000all"; // no target has this name
 const PLAN_AFTER = 600; // milliseconds without a change
 
 export async function selectView(_parts, params) {
@@ -87,13 +88,15 @@ class Form {
     const dataset = this.datasets.get(this.dataset.value);
     this.datasetField.querySelector(".hint").textContent =
       `${count(dataset.n_features, "feature")} × ${count(dataset.n_samples, "sample")}`;
-    options(this.target, dataset.targets.map((t) => [t.name, describeTarget(t)]), null);
+    const targets = dataset.targets.map((t) => [t.name, describeTarget(t)]);
+    const all = targets.length > 1 ? [[ALL, `All ${targets.length} targets, one list for each`]] : [];
+    options(this.target, [...targets, ...all], null);
     this.start.disabled = !dataset.targets.length;
   }
 
   settings() {
     const given = {
-      target: this.target.value || null, fdr: Number(this.fdr.value), memory: this.memory.value.trim(),
+      target: this.target.value === ALL ? null : this.target.value || null, fdr: Number(this.fdr.value), memory: this.memory.value.trim(),
       seed: Number(this.seed.value), holdout: Number(this.holdout.value),
       max_seconds: this.maxSeconds.value ? Number(this.maxSeconds.value) : null,
       max_trees: this.maxTrees.value ? Number(this.maxTrees.value) : null,
@@ -125,7 +128,8 @@ class Form {
     this.said.replaceChildren();
     try {
       const body = { kind: "select", dataset_id: this.dataset.value, settings: this.settings(),
-        name: this.label.value.trim() || null, webhook: this.webhook.read() };
+        name: this.label.value.trim() || null, webhook: this.webhook.read(),
+        ...(this.target.value === ALL ? { targets: "all" } : {}) };
       const job = await post("/v1/jobs", body, { "Idempotency-Key": this.key });
       say("The job was accepted.");
       location.hash = `#/jobs/${job.id}`;

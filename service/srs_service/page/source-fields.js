@@ -5,13 +5,15 @@ import { choice, field, h, options } from "./dom.js";
 
 const ARCHIVE = ".zip";
 
+export const allSuffixes = (format) => [...format.suffixes, ...format.companions, ...format.beside];
+
 // What the service reads, from its own list.
 export async function loadFormats() {
   const accepted = (await get("/v1/formats")).items.filter((format) => format.accepted);
   return {
     items: accepted,
     // Browsers know the last part of a name only.
-    accept: [...new Set(accepted.flatMap((f) => [...f.suffixes, ...f.companions, ARCHIVE])
+    accept: [...new Set(accepted.flatMap((f) => [...allSuffixes(f), ARCHIVE])
       .map((suffix) => suffix.slice(suffix.lastIndexOf("."))))].join(","),
     of: (name) => longest(accepted, name.toLowerCase()),
   };
@@ -21,7 +23,7 @@ function longest(formats, name) {
   let best = null;
   let length = 0;
   for (const format of formats) {
-    for (const suffix of [...format.suffixes, ...format.companions]) {
+    for (const suffix of allSuffixes(format)) {
       if (name.endsWith(suffix) && suffix.length > length) [best, length] = [format, suffix.length];
     }
   }
@@ -37,7 +39,7 @@ const worded = (help) => help.split("`").map((part, i) => (i % 2 ? option(part) 
 // All formats in a list that is folded away.
 export const formatList = (formats) => h("details", {}, h("summary", {}, "Formats"),
   h("dl", { class: "facts small" }, formats.items.flatMap((format) => [
-    h("dt", {}, format.title), h("dd", {}, [...format.suffixes, ...format.companions].join(" "),
+    h("dt", {}, format.title), h("dd", {}, allSuffixes(format).join(" "),
       format.kinds.includes("folder") ? " (also a folder, as several files or .zip)" : "", ": ", worded(format.help))])));
 
 const text = (name, props = {}) => h("input", { name, maxlength: 2000, autocomplete: "off", ...props });
@@ -55,6 +57,17 @@ export class SourceFields {
     this.table = place.control("table");
     this.covariates = text("covariates");
     this.columns = text("sample-columns");
+    this.event = text("event", { maxlength: 200 });
+    this.exposure = text("exposure", { maxlength: 200 });
+    this.ordinal = text("ordinal");
+    this.ofKind = {
+      survival: field("Column of the event", this.event, "1 where the event was seen, 0 where the time is censored."),
+      count: field("Column of the exposure", this.exposure, "Time or amount that it was counted in; empty: all alike."),
+      ordinal: field("Levels from low to high", this.ordinal, "E.g. low, mid, high; empty: numbers as they are."),
+    };
+    const shown = () => { for (const [kind, node] of Object.entries(this.ofKind)) node.hidden = this.kind.value !== kind; };
+    this.kind.addEventListener("change", shown);
+    shown();
     this.ids = text("id-column", { maxlength: 200 });
     const without = choice("checkbox", "no-ids", "true", "No column holds sample ids",
       "A column that is called like one, e.g. sample_id, is then a feature.");
@@ -67,13 +80,14 @@ export class SourceFields {
       mask: field(LABELS.mask, this.mask, "Image; its voxels other than 0 are the features."),
     };
     this.node = h("div", {},
-      h("div", { class: "fields" }, this.used.orientation, field("The target is", this.kind)),
+      h("div", { class: "fields" }, this.used.orientation, field("The target is", this.kind),
+        ...Object.values(this.ofKind)),
       h("div", { class: "fields" }, this.used.dataset, this.used.mask),
       h("details", {}, h("summary", {}, "More about the samples"),
         h("div", { class: "fields" },
           field(LABELS.table, this.table, "Joined by sample id; the target may be in it."),
-          field("Covariates", this.covariates, "Columns of the table that become features, e.g. age, sex."),
-          field("Sample columns to keep", this.columns, "Columns, e.g. site, patient."),
+          field("Covariates as features", this.covariates, "Columns of the table that become features; nothing is adjusted for them."),
+          field("Sample columns to keep", this.columns, "Columns to adjust for and the like, e.g. age, sex, site, patient."),
           field(LABELS.id_column, this.ids, "Empty: found by its name, e.g. sample_id."), without,
           field("Categories", this.categorical, "Numeric features to read as categories."))));
     this.show(null);
@@ -88,10 +102,14 @@ export class SourceFields {
 
   async read(said) {
     const given = (option, value) => (this.used[option].hidden ? null : value);
+    const ofKind = (kind, value) => (this.kind.value === kind ? value : null);
     const file = async (control) => (control ? this.place.read(control, said) : null);
     const source = {
       orientation: given("orientation", this.orientation.value) ?? "samples",
       target_kind: this.kind.value || null,
+      event: ofKind("survival", this.event.value.trim()) || null,
+      exposure: ofKind("count", this.exposure.value.trim()) || null,
+      ordinal: ofKind("ordinal", listed(this.ordinal).length ? listed(this.ordinal) : null),
       dataset: given("dataset", this.dataset.value.trim()) || null,
       mask: await file(given("mask", this.mask)),
       table: await file(this.table),

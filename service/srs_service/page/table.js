@@ -1,6 +1,6 @@
 // A table that the service searches, sorts and cuts into pages.
 
-import { get, query } from "./api.js";
+import { extend, get } from "./api.js";
 import { h, loading, name, problem, say } from "./dom.js";
 import { direction, number, probability, VERDICT } from "./text.js";
 
@@ -22,7 +22,7 @@ export const ANALYSIS_COLUMNS = [
 
 // Plain links: the browser writes what arrives to disk, however large. The service names the file.
 export const tableLinks = (path) => [["csv", "CSV"], ["parquet", "Parquet"]].map(([format, text]) =>
-  h("a", { class: "button", href: path + query({ format }) }, text));
+  h("a", { class: "button", href: extend(path, { format }) }, text));
 
 export class PagedTable {
   // path: of the table; sort: the first order; filter: optional [value, text] pairs of verdicts
@@ -102,7 +102,7 @@ export class PagedTable {
       cursor: this.cursors[this.page],
     };
     try {
-      const found = await get(this.path + query(params), { signal: this.running.signal });
+      const found = await get(extend(this.path, params), { signal: this.running.signal });
       this.state.replaceChildren();
       this.show(found);
       this.showOrder(); // not before the rows are in this order

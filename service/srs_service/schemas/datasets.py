@@ -67,7 +67,8 @@ class SourceRequest(Request):
         None,
         min_length=1,
         max_length=1_000,
-        description="files that belong together: .bed with .bim and .fam, or those of a folder",
+        description="files that belong together: .bed with .bim and .fam, .pgen with .pvar and "
+        ".psam, or those of a folder",
     )
     target: TargetFrom | None = Field(None, description="selections need one")
     orientation: Literal["samples", "features"] = Field(
@@ -75,6 +76,20 @@ class SourceRequest(Request):
     )
     target_kind: TargetKindName | None = Field(
         None, description="kind of the target; by default decided by its values"
+    )
+    event: Label | None = Field(
+        None,
+        description="of a time to event: column that is 1 where the event was seen and 0 where it "
+        "is censored; the target is then the time",
+    )
+    exposure: Label | None = Field(
+        None, description="of a count: column of the time or amount that it was counted in"
+    )
+    ordinal: list[Label] | None = Field(
+        None,
+        min_length=2,
+        max_length=100,
+        description="levels of the target from low to high: its classes are ordered",
     )
     categorical: list[Label] = Field([], max_length=10_000, description="columns of categories")
     id_column: LabelOrEmpty | None = Field(
@@ -98,7 +113,7 @@ class SourceRequest(Request):
         [],
         max_length=100,
         description="columns of the table or the source that are kept for selections: "
-        "confounders, subjects, weights; needs a target",
+        "covariates, confounders, subjects, weights; needs a target",
     )
     names: FileFrom | None = Field(None, description="names of the features, one per line")
     sample_ids: FileFrom | None = Field(None, description="ids of the samples, one per line")

@@ -20,6 +20,10 @@ class FormatAbout(Response):
     )
     suffixes: list[str] = Field(description="how names of its files end")
     companions: list[str] = Field(description="suffixes of the files that must be sent with it")
+    beside: list[str] = Field(
+        description="suffixes of files that are read with it if they are sent, too; one that "
+        "begins with that of a companion stands for this"
+    )
     kinds: list[Literal["file", "folder"]] = Field(
         description="file: one file; folder: several files, given as `files` or in one .zip"
     )
@@ -37,6 +41,7 @@ class FormatAbout(Response):
             help=one.help,
             suffixes=list(one.suffixes),
             companions=list(one.companions),
+            beside=list(one.beside),
             kinds=[kind for kind in one.kinds if kind != "object"],
             options=list(one.options),
             extra=one.extra,

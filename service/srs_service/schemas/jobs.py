@@ -46,6 +46,9 @@ class FeaturesFrom(Request):
     names: list[Label | FeatureId] | None = Field(
         None, min_length=1, max_length=10_000, description="names or ids of features"
     )
+    target: Label | None = Field(
+        None, description="of a selection of many targets: whose features; null: it had one"
+    )
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -124,12 +127,34 @@ class JobChange(Request):
     )
 
 
+Targets = Annotated[
+    list[Label], Field(min_length=1, max_length=1_000, json_schema_extra={"uniqueItems": True})
+]
+ONE_TARGET: dict[str, Any] = {
+    "if": if_given("targets"),
+    "then": {"properties": {"settings": {"properties": {"target": {"type": "null"}}}}},
+}
+
+
 class SelectRequest(_JobRequest):
     """Find the relevant features of a dataset."""
+
+    model_config = ConfigDict(json_schema_extra=ONE_TARGET)
 
     kind: Literal["select"]
     dataset_id: Identifier
     settings: SelectSettings = SelectSettings()
+    targets: Targets | Literal["all"] | None = Field(
+        None,
+        description="select for each of these targets, with the same settings; all: for every "
+        "target that the settings do not use as a column of samples; null: for one",
+    )
+
+    @model_validator(mode="after")
+    def _one_or_many(self) -> Self:
+        if self.targets is not None and self.settings.target is not None:
+            raise ValueError("give either settings.target or targets")
+        return self
 
 
 class ExplainRequest(_JobRequest):
@@ -252,6 +277,9 @@ class JobResponse(Response):
     settings: dict[str, Any] = Field(
         description="as requested, defaults included; for feature_sets only their counts"
     )
+    targets: list[str] | Literal["all"] | None = Field(
+        description="targets of a selection of many; null: it has one"
+    )
     features: FeaturesFrom | None = Field(description="what an explanation explains")
     progress: Progress | None = Field(description="its newest progress; null before the first")
     summary: dict[str, Any] | None = Field(description="figures of the result")
@@ -277,7 +305,9 @@ class JobResponse(Response):
         }
         if job.status == JobStatus.SUCCEEDED and job.kind != JobKind.INGEST:
             links |= {"result": f"{here}/result", "report": f"{here}/report"}
-            if job.kind == JobKind.SELECT:
+            if job.spec.get("targets") is not None:
+                links |= {"targets": f"{here}/targets", "overview": f"{here}/overview"}
+            elif job.kind == JobKind.SELECT:
                 links["features"] = f"{here}/features"
                 if "n_pairs" in (job.summary or {}):
                     links["pairs"] = f"{here}/pairs"
@@ -292,6 +322,7 @@ class JobResponse(Response):
             status=job.status,
             dataset_id=job.dataset_id,
             settings=spec.get("settings") or spec.get("source") or {},
+            targets=spec.get("targets"),
             features=spec.get("features"),
             progress=job.progress,
             summary=summary,

@@ -80,6 +80,20 @@ PairSort = Literal[
     "high",
     "-high",
 ]
+OverviewSort = Literal[
+    "target",
+    "-target",
+    "name",
+    "-name",
+    "verdict",
+    "-verdict",
+    "p_value",
+    "-p_value",
+    "q_value",
+    "-q_value",
+    "importance",
+    "-importance",
+]
 PairKind = Literal["crossing", "strengthening", "weakening", "joint"]
 AnalysisSort = Literal[
     "feature",
@@ -273,3 +287,41 @@ class Comparison(Response):
     only_b: list[str] = Field(description="names of those that are relevant in the second only")
     n_changed: int = Field(description="shared features whose verdict is another one")
     changed: list[VerdictChange] = Field(description="these, in the order of the first")
+
+
+class TargetRow(Response):
+    """What became of one target of a selection of many."""
+
+    target: str
+    n_samples: int | None = Field(description="samples that have a value of it")
+    n_relevant: int | None
+    relevant: list[str] = Field(description="names of the relevant features")
+    n_trees: int | None
+    seconds: float | None = Field(description="wall time of its run")
+    error: str | None = Field(description="why it has no result, a sentence; null: it has one")
+
+
+class TargetList(Response):
+    """All targets of a selection, in the order asked for; those without a result come last."""
+
+    items: list[TargetRow]
+
+
+class OverviewRow(Response):
+    """A target and a feature that is relevant for it or for another target."""
+
+    target: str
+    feature_id: int
+    name: str
+    verdict: Verdict
+    p_value: float | None
+    q_value: float | None
+    importance: float | None
+
+
+class OverviewPage(Response):
+    """Some rows of the overview of many targets."""
+
+    n_total: int = Field(description="rows that match, on all pages")
+    items: list[OverviewRow]
+    next_cursor: str | None = Field(description="give it as `cursor` for the next page")

@@ -93,7 +93,8 @@ class SelectSettings(Request):
         [],
         title="Pinned",
         max_length=1000,
-        description="Names or ids of covariates: in every subspace, reported separately.",
+        description="Names or ids of features that are in every subspace and reported separately;"
+        " trees may split on them, nothing is adjusted for them: see covariates.",
         json_schema_extra={"x-group": "Samples and features"},
     )
     subspace_size: Count | None = Field(
@@ -224,6 +225,13 @@ class SelectSettings(Request):
         " more trees would hardly change it.",
         json_schema_extra={"x-group": "Limits"},
     )
+    paper_rule: Literal["probe", "importance"] = Field(
+        "probe",
+        title="Paper rule",
+        description='Paper mode: "probe": what beats a random probe (7.C.1); "importance": '
+        "whatever gets an importance above 0 in a tree (step 2(c)).",
+        json_schema_extra={"x-group": "Method, with the letters of the paper"},
+    )
     probe_draws: Annotated[int, Field(ge=0, le=2147483647), WHOLE] = Field(
         10,
         title="Probe draws",
@@ -233,7 +241,8 @@ class SelectSettings(Request):
     probe_share: Share = Field(
         0.95,
         title="Probe share",
-        description="Paper mode: share of draws in which a feature must beat the probe.",
+        description="Paper mode: a feature must beat the probe in more than this share of its "
+        "draws.",
         json_schema_extra={"x-group": "Method, with the letters of the paper", "x-symbol": "beta"},
     )
     holdout: Annotated[float, Field(ge=0, le=0.9)] = Field(
@@ -259,7 +268,8 @@ class SelectSettings(Request):
         [],
         title="Confounders",
         max_length=100,
-        description="Columns of the store to adjust for, e.g. batch or sex.",
+        description="Columns of the store to adjust for by comparing only samples that are equal "
+        "in all of them, e.g. batch or pair; many columns or numbers: covariates.",
         json_schema_extra={"x-group": "Samples and features"},
     )
     subjects: Label | None = Field(
@@ -267,6 +277,13 @@ class SelectSettings(Request):
         title="Subjects",
         description="Column of the store: samples that belong together, e.g. those of one person."
         " null: every sample is its own subject.",
+        json_schema_extra={"x-group": "Samples and features"},
+    )
+    covariates: list[Label] = Field(
+        [],
+        title="Covariates",
+        description="Columns of the store to adjust for by a model of the target, e.g. age, sex "
+        "and principal components; numbers or categories.",
         json_schema_extra={"x-group": "Samples and features"},
     )
     feature_sets: FeatureSets | None = Field(

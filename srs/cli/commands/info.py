@@ -43,7 +43,7 @@ def render(about: Mapping[str, Any]) -> str:
         f"{count(about['n_samples'], 'sample')}, {format_bytes(about['bytes'])} of codes "
         f"({about['code_bits']} bits each)",
         f"  kinds        {kinds}; {'some' if about['any_missing'] else 'no'} values missing",
-        *(f"  target       {_render_target(target)}" for target in about["targets"]),
+        *(f"  target       {render_target(target)}" for target in about["targets"]),
         f"  fingerprint  {about['fingerprint']}",
         *(f"  notice       {clean_name(notice)}" for notice in about["notices"]),
     ]
@@ -52,20 +52,24 @@ def render(about: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _render_target(target: Mapping[str, Any]) -> str:
+def render_target(target: Mapping[str, Any]) -> str:
+    """One target of a feature store for people."""
     from srs.report.text import clean_name, number
 
-    about = {key: value for key, value in target.items() if key not in ("name", "kind")}
-    if "classes" in about:
-        classes = list(about["classes"].items())
+    about = {key: value for key, value in target.items() if key not in ("name", "kind", "missing")}
+    if "classes" in about or "levels" in about:
+        what = "classes" if "classes" in about else "levels"
+        classes = list(about[what].items())
         listed = ", ".join(f"{clean_name(label)}: {n:,}" for label, n in classes[:MAX_CLASSES])
         more = ", ..." if len(classes) > MAX_CLASSES else ""
-        said = f"{len(classes)} classes ({listed}{more})"
+        said = f"{len(classes)} {what} ({listed}{more})"
     elif "min" in about:
         said = f"from {number(about['min'])} to {number(about['max'])}"
-    else:  # a kind of another package
+    else:
         said = ", ".join(
-            f"{key} {number(value) if isinstance(value, (int, float)) else value}"
+            f"{key.replace('_', ' ')} {number(value) if isinstance(value, (int, float)) else value}"
             for key, value in about.items()
         )
+    if "missing" in target:
+        said += f", missing in {target['missing']:,} samples"
     return f"{clean_name(target['name'])}, {target['kind']}, {said}"

@@ -56,6 +56,7 @@ def plan(
     max_depth: setting_options.MaxDepth = None,
     min_samples_leaf: setting_options.MinSamplesLeaf = 1,
     patience: setting_options.Patience = None,
+    paper_rule: setting_options.PaperRule = "probe",
     probe_draws: setting_options.ProbeDraws = 10,
     probe_share: setting_options.ProbeShare = 0.95,
     holdout: setting_options.Holdout = 0.0,
@@ -64,6 +65,7 @@ def plan(
     class_weight: setting_options.ClassWeight = None,
     confounders: setting_options.Confounders = None,
     subjects: setting_options.Subjects = None,
+    covariates: setting_options.Covariates = None,
     # end generated
     threads: options.ThreadsOfRun = None,
     samples: options.Samples = None,

@@ -25,10 +25,11 @@ ROUNDS_A_LINE = {"paper": 100}  # a round of paper mode is one tree
 
 HELP = """Find the relevant features of a feature store.
 
-Writes result.json, features.parquet, pairs.parquet and report.html into OUT. The run ends when its
-list of features is stable, or at a limit. Ctrl-C and SIGTERM leave a checkpoint: the same command
-with --resume continues. SIGUSR1 ends the run with the features found so far. Without a terminal it
-logs one line per round.
+Writes result.json, report.html and tables (features, effects, profiles, pairs) into OUT. The run
+ends when its list of features is stable, or at a limit. Ctrl-C and SIGTERM leave a checkpoint: the
+same command with --resume continues. SIGUSR1 ends the run with the features found so far. Without a
+terminal it logs one line per round. With --targets, OUT has a folder for each target and an
+overview.
 
 \b
 Examples:
@@ -36,6 +37,7 @@ Examples:
   srs select wide.zarr --out run1 --max-seconds 3600 --pinned age --pinned sex
   srs select wide.zarr --out run1 --confounder batch --subjects patient --sets pathways.gmt
   srs select wide.zarr --out run1 --resume
+  srs select wide.zarr --out many --targets ldl,hdl,case
   srs select wide.zarr --out women --samples women.txt --features chr6.txt
   srs select wide.zarr --out run1 --memory 1GB --workers 4
   srs select wide.zarr --out run1 --memory 1GB --scheduler tcp://10.0.0.1:8786
@@ -74,6 +76,7 @@ def select(
     max_depth: setting_options.MaxDepth = None,
     min_samples_leaf: setting_options.MinSamplesLeaf = 1,
     patience: setting_options.Patience = None,
+    paper_rule: setting_options.PaperRule = "probe",
     probe_draws: setting_options.ProbeDraws = 10,
     probe_share: setting_options.ProbeShare = 0.95,
     holdout: setting_options.Holdout = 0.0,
@@ -82,6 +85,7 @@ def select(
     class_weight: setting_options.ClassWeight = None,
     confounders: setting_options.Confounders = None,
     subjects: setting_options.Subjects = None,
+    covariates: setting_options.Covariates = None,
     # end generated
     threads: options.ThreadsOfRun = None,
     workers: options.Workers = None,
@@ -93,6 +97,7 @@ def select(
     samples: options.Samples = None,
     features: options.Features = None,
     feature_sets: options.Sets = None,
+    targets: options.Targets = None,
     out: options.Out = None,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
@@ -101,7 +106,13 @@ def select(
 ) -> None:
     given = locals()
     with reported(as_json):
-        _select(given)
+        if given.pop("targets") is None:
+            _select(given)
+        else:
+            from srs.cli.many.select import select_targets
+
+            given["out"] = out or default_folder(store, "targets")
+            select_targets(targets or "", given, arguments_of(given))
 
 
 # Options that are not arguments of `srs.select`: what they become is.
@@ -118,13 +129,19 @@ NOT_ARGUMENTS = (
 )
 
 
-def _select(given: dict[str, Any]) -> None:
+def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `srs.select` that options make."""
     arguments = {name: value for name, value in given.items() if name not in NOT_ARGUMENTS}
     for name in ("samples", "features"):
         if given[name] is not None:
             arguments[name] = read_names(given[name])
     where = (given["workers"], given["scheduler"], given["cluster"], given["config"])
     arguments["executor"] = choose_executor(*where)
+    return arguments
+
+
+def _select(given: dict[str, Any]) -> None:
+    arguments = arguments_of(given)
     folder = given["out"] or default_folder(given["store"])
     prepare_folder(folder, given["resume"], given["overwrite"])
     arguments["folder"] = folder

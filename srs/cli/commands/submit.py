@@ -72,6 +72,13 @@ Set = Annotated[
         help="Any setting of the job as NAME=VALUE, e.g. n_trees=500; repeat for more.",
     ),
 ]
+Targets = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Select for many targets of the dataset: names with commas between them, or all.",
+    ),
+]
 Explained = Annotated[
     str | None,
     typer.Option(metavar="JOB", help="Explain what this selection found, instead of selecting."),
@@ -106,6 +113,9 @@ OF_SOURCE = {
     "orientation": "orientation",
     "categorical": "categorical",
     "target_kind": "target_kind",
+    "event": "event",
+    "exposure": "exposure",
+    "ordinal": "ordinal",
     "names": "names",
     "sample_ids": "sample_ids",
     "table": "table",
@@ -123,6 +133,7 @@ NOT_SETTINGS = (
     "store",
     "setting",
     "feature_sets",
+    "targets",
     "explain",
     "analysis",
     "option",
@@ -167,6 +178,7 @@ def submit(
     max_depth: setting_options.MaxDepth = None,
     min_samples_leaf: setting_options.MinSamplesLeaf = 1,
     patience: setting_options.Patience = None,
+    paper_rule: setting_options.PaperRule = "probe",
     probe_draws: setting_options.ProbeDraws = 10,
     probe_share: setting_options.ProbeShare = 0.95,
     holdout: setting_options.Holdout = 0.0,
@@ -174,8 +186,10 @@ def submit(
     class_weight: setting_options.ClassWeight = None,
     confounders: setting_options.Confounders = None,
     subjects: setting_options.Subjects = None,
+    covariates: setting_options.Covariates = None,
     # end generated
     feature_sets: options.Sets = None,
+    targets: Targets = None,
     setting: Set = None,
     explain: Explained = None,
     analysis: Analysis = USUAL_ANALYSES,
@@ -184,6 +198,9 @@ def submit(
     orientation: source_options.Orientation = "samples",
     categorical: source_options.Categorical = None,
     target_kind: source_options.TargetKind = None,
+    event: source_options.Event = None,
+    exposure: source_options.Exposure = None,
+    ordinal: source_options.Ordinal = None,
     names: source_options.Names = None,
     sample_ids: source_options.SampleIds = None,
     table: source_options.Table = None,
@@ -219,7 +236,9 @@ def _submit(client: Client, given: dict[str, Any]) -> None:
         _show_plan(client.jobs.plan(found, **settings), given["as_json"])
         return
     else:
-        job = client.jobs.submit(found, **called, **settings)
+        named = given["targets"]
+        several = named if named in (None, "all") else [n for n in named.split(",") if n]
+        job = client.jobs.submit(found, targets=several, **called, **settings)
     _show(job, given["watch"], given["as_json"])
 
 
@@ -264,6 +283,8 @@ def _dataset(client: Client, given: dict[str, Any]) -> tuple[Dataset, bool]:
 def _how_to_read(given: dict[str, Any]) -> dict[str, Any]:
     """What was said of the data that are sent, as the client takes it."""
     said = {key: given[option] for option, key in OF_SOURCE.items() if given[option] is not None}
+    if "ordinal" in said:
+        said["ordinal"] = [level.strip() for level in said["ordinal"].split(",")]
     if said["orientation"] == "samples":
         del said["orientation"]
     return said

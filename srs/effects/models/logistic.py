@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from srs.effects.estimate import LEVEL, Design, Estimate, Fit, invert, newton
+from srs.effects.estimate import LEVEL, Design, Estimate
+from srs.targets.models.newton import Fit, invert, newton
 
 STEEP = 12.0  # log odds between the ends of the feature: beyond, its classes are apart
 REACH = 60.0  # how far the ends of an interval are searched, in standard errors

@@ -38,7 +38,11 @@ class Keeper:
         for name in ("allowed_mem", "max_trees", "max_passes", "max_seconds"):
             settings.pop(name)  # a run may be continued with more of these
         settings["subspace_size"] = self._context.shape.subspace_size
-        return {"settings": settings, "fingerprint": self._context.store.fingerprint}
+        store = self._context.store
+        found = {"settings": settings, "fingerprint": store.fingerprint}
+        if (mark := store.added_mark(self._context.settings.target)) is not None:
+            found["target"] = mark
+        return found
 
     def save(self, state: State, sync: bool = True) -> None:
         """Write a checkpoint into the folder of the run."""
@@ -89,6 +93,7 @@ class Keeper:
         if mine != its:
             names = [k for k in mine["settings"] if mine["settings"][k] != its["settings"].get(k)]
             what = "the data" if mine["fingerprint"] != its["fingerprint"] else ", ".join(names)
+            what = what or "the values of the target"
             raise CheckpointError(
                 f"the checkpoint in {self.folder} belongs to another run: {what} changed. Use the "
                 f"same settings and data, or start without --resume."

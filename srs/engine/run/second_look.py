@@ -44,6 +44,7 @@ class Levels:
         counts = np.bincount(self.outcome) if self.has_classes else np.array([1, 1])
         smallest = counts[counts > 0].min() / counts.sum()
         self._least = least_samples(len(self.outcome), float(smallest))
+        self._known: dict[tuple[int, int], np.ndarray] = {}
 
     @property
     def n_levels(self) -> int:
@@ -51,10 +52,15 @@ class Levels:
         return count_levels(len(self.outcome), max(2, self.n_outcomes))
 
     def of(self, place: int, n_levels: int) -> np.ndarray:
-        by_subset = self._context.splits_by_subset
-        categorical = by_subset is not None and bool(by_subset[place])
-        column = int(np.searchsorted(self._places, place))
-        return cut_levels(self._codes[:, column], n_levels, categorical, self._least)
+        """Levels of a feature; a hub has many partners, and is cut once."""
+        known = self._known.get((place, n_levels))
+        if known is None:
+            by_subset = self._context.splits_by_subset
+            categorical = by_subset is not None and bool(by_subset[place])
+            column = int(np.searchsorted(self._places, place))
+            found = cut_levels(self._codes[:, column], n_levels, categorical, self._least)
+            known = self._known[place, n_levels] = found.astype(np.int16)  # below 256
+        return known
 
     def interaction(self, first: np.ndarray, second: np.ndarray) -> Interaction:
         if self.has_classes:
@@ -67,7 +73,7 @@ def look_at_pairs(context: RunContext, pairs: np.ndarray) -> Iterator[Interactio
 
     Codes of as many pairs are held at once as fit in the place of a batch.
     """
-    size = max(1, context.batch_mem // (8 * context.shape.n_samples))
+    size = max(1, context.batch_mem // (16 * context.shape.n_samples))  # codes, levels and tables
     for start in range(0, len(pairs), size):
         some = pairs[start : start + size]
         levels = Levels(context, some.ravel().tolist())
@@ -80,10 +86,11 @@ def look_twice(context: RunContext, log_p: np.ndarray, partner: np.ndarray) -> N
     """Put what a second look tells into -log(p) and the partner of each feature, by place.
 
     Samples of one subject are not independent, and the test takes them to be: with subjects there
-    is no second look.
+    is no second look. Nor is there with covariates, which the test does not know of.
     """
     pairs = _pointed(log_p, partner)
-    if context.samples.subjects is not None or not len(pairs):
+    samples = context.samples
+    if samples.subjects is not None or samples.covariates is not None or not len(pairs):
         return
     n_partners = context.shape.n_features - 1
     found = np.array([one.p_value for one in look_at_pairs(context, pairs)])

@@ -20,7 +20,6 @@ GROWTH = 1.2  # trees of a look, over those of the look before
 LOOKS = 3  # whose middle one counts: a single look may be lucky
 AHEAD = 2.0  # trees at the end, over those of the look that decided it
 PATIENCE = 3  # rounds without a change after which a run ends that has no halves to look at
-MOST = 4  # times `least_trees`: a list that wavers then is not worth more trees
 
 Noise = tuple[int, float]  # trees of a look, and expected changes over those that are allowed
 
@@ -50,30 +49,32 @@ def needed_trees(noises: Sequence[Noise]) -> float:
     return estimates[len(estimates) // 2]
 
 
-def decide_end(noises: Sequence[Noise], least_trees: int) -> int | None:
+def decide_end(noises: Sequence[Noise], most_trees: int) -> int | None:
     """Trees at which the run ends, if the last look decided that.
 
-    >>> decide_end([(1000, 1.1)], 600), decide_end([(1000, 3.0)], 600), decide_end([(90, 0.1)], 160)
+    most_trees  a list that wavers then is not worth more (`srs.engine.stopping.most_trees`)
+
+    >>> decide_end([(1000, 1.1)], 2400), decide_end([(1000, 3.0)], 2400), decide_end([(90, 9)], 160)
     (2000, None, 180)
     """
     at_end = AHEAD * noises[-1][0]
-    enough = min(needed_trees(noises), MOST * least_trees) <= at_end
+    enough = min(needed_trees(noises), most_trees) <= at_end
     return math.ceil(at_end) if enough else None
 
 
-def predict_end(noises: Sequence[Noise], n_trees: int, least_trees: int) -> int:
+def predict_end(noises: Sequence[Noise], n_trees: int, least_trees: int, most_trees: int) -> int:
     """The same, as far as it can be told before it is decided."""
     if not noises:
         return least_trees
-    wanted = min(needed_trees(noises), MOST * least_trees)
+    wanted = min(needed_trees(noises), most_trees)
     return math.ceil(max(wanted, AHEAD * n_trees))
 
 
-def describe_end(noises: Sequence[Noise], least_trees: int) -> str:
+def describe_end(noises: Sequence[Noise], most_trees: int) -> str:
     """Why the run has ended."""
     if needed_trees(noises) <= AHEAD * noises[-1][0]:
         return "more trees would hardly change the relevant set"
     return (
-        f"the relevant set was not stable after {MOST} times the least number of trees "
-        f"({least_trees}): some features are so near the cut that chance decides"
+        f"the relevant set was not stable after {most_trees} trees, the most that a list of these "
+        "sizes is worth: some features are so near the cut that chance decides"
     )

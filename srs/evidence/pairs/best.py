@@ -13,7 +13,7 @@ import numpy as np
 
 from srs.evidence.pairs.bits import BitRows
 from srs.evidence.pairs.groups import PairGroups
-from srs.evidence.pairs.kernel import NO_SPREAD, Plan, Side, describe, scan
+from srs.evidence.pairs.kernel import N_SUMS, NO_SPREAD, Plan, Side, describe, scan
 from srs.evidence.pairs.lanes import LANES, ROWS, aligned_zeros
 
 
@@ -66,7 +66,8 @@ def best_partners(
     row_side = _side(rows, plan, before[0])
     column_side = row_side if is_square else _side(columns, plan, before[1])
     counts = aligned_zeros((ROWS, groups.n_groups, LANES), np.float32)
-    scan(row_side, column_side, plan, (is_square, not rows_only, in_registers), counts)
+    room = counts, np.ones((N_SUMS, groups.n_arms))
+    scan(row_side, column_side, plan, (is_square, not rows_only, in_registers), room)
     found = _best(row_side, len(rows))
     return found, found if is_square else _best(column_side, len(columns))
 

@@ -42,6 +42,13 @@ class BitRows:
     def nbytes(self) -> int:
         return sum(a.nbytes for a in (self.words, self.ones, self.owner, self.rule))
 
+    def cuts(self, first: int, n: int) -> Cuts:
+        """The cuts of n features from the feature `first` on, which is column 0."""
+        here = slice(*np.searchsorted(self.owner, (first, first + n)))
+        owner, rule = self.owner[here], self.rule[here]
+        column = (owner - first).astype(np.int32)
+        return Cuts(column, owner, (rule // 256).astype(U8), (rule % 256).astype(U8))
+
 
 def make_bits(
     tiles: np.ndarray, cuts: Cuts, groups: PairGroups, permutation: np.ndarray | None = None

@@ -32,9 +32,11 @@ from srs.evidence.pairs.bounds import (
     add_group,
     close_arm,
 )
-from srs.evidence.pairs.lanes import LANES, ROWS, count_together
+from srs.evidence.pairs.lanes import LANES, ROWS, borrowed, count_together, trailing_zeros
 
 F32 = np.float32
+COVARIANCE, VARIANCE, SPREAD_J, SPREAD_K, ONES = range(5)  # rows of what is summed by arm
+N_SUMS = 5
 NO_SPREAD = F32(1e30)  # spread of a row that has no statistic above 0: its bound is about 0
 
 
@@ -89,19 +91,38 @@ def describe(ones, plan, owner, moments):
                 moments[tile, 1, :, lane] = NO_SPREAD
 
 
+@njit(nogil=True, cache=True, forceinline=True)
+def _borrowed(side):
+    """A side whose arrays the caller holds."""
+    return Side(
+        words=borrowed(side.words),
+        ones=borrowed(side.ones),
+        moments=borrowed(side.moments),
+        owner=borrowed(side.owner),
+        rule=borrowed(side.rule),
+        statistic=borrowed(side.statistic),
+        partner=borrowed(side.partner),
+        cut=borrowed(side.cut),
+        limit=borrowed(side.limit),
+    )
+
+
 @njit(nogil=True, cache=True)
-def scan(rows, columns, plan, options, counts):
+def scan(rows, columns, plan, options, room):
     """Improve the bests of rows, and of columns if asked; returns how many pairs were computed.
 
     options  is_square: rows and columns are the same arrays, and each pair is looked at once;
              both: columns get their bests, too;
              in_registers: see `srs.evidence.pairs.lanes.count_together`
 
-    counts   float32 (ROWS, n_groups, LANES): room to work
+    room     to work: float32 (ROWS, n_groups, LANES), and float64 (N_SUMS, n_arms) of ones
 
-    Arrays have names of their own here and are never cut in the inner loop: numba would count
-    references there, atomically, which took a third as long as all counting of bits.
+    References to arrays are not counted here (`srs.evidence.pairs.lanes.borrowed`): the caller
+    holds all of them. So room must not be made here, where numba would free it too early.
     """
+    rows, columns = _borrowed(rows), _borrowed(columns)
+    counts, arms = borrowed(room[0]), borrowed(room[1])
+    plan = Plan(borrowed(plan.first), borrowed(plan.size), borrowed(plan.arm), borrowed(plan.omega))
     is_square, both, in_registers = options
     n_groups, arm, first = len(plan.size), plan.arm, plan.first
     n_arms = arm[-1] + 1
@@ -119,8 +140,7 @@ def scan(rows, columns, plan, options, counts):
     factors[0, 1, 0] = error
     masks = np.zeros(ROWS, np.uint32)
     sums = np.zeros(LANES, np.uint32)
-    room = np.zeros((5, LANES), F32)
-    arms = np.zeros((5, n_arms))
+    by_arm = np.zeros((5, LANES), F32)
     n_computed = 0
     for a in range(len(row_words)):
         for lane in range(LANES):
@@ -154,7 +174,7 @@ def scan(rows, columns, plan, options, counts):
                 else:
                     for r in range(ROWS):
                         lane = first_lane + r
-                        room[:] = 0
+                        by_arm[:] = 0
                         for g in range(n_groups):
                             at_share = 2 * b * n_groups + g
                             add_group(
@@ -166,20 +186,20 @@ def scan(rows, columns, plan, options, counts):
                                     factors[1 + lane, 0, g],
                                     factors[1 + lane, 1, g],
                                 ),
-                                room,
+                                by_arm,
                             )
                             if g + 1 == n_groups or arm[g + 1] != arm[g]:
-                                close_arm(room)
-                        masks[r] = above_arms(limits, line, (row_limits[a, lane], error), room)
+                                close_arm(by_arm)
+                        masks[r] = above_arms(limits, line, (row_limits[a, lane], error), by_arm)
                 for r in range(ROWS):
                     if masks[r]:
                         n_computed += _improve(
                             rows,
                             columns,
                             plan,
-                            at=(a, first_lane + r, b, masks[r]),
+                            at=(a, first_lane, r, b, masks[r]),
                             options=(is_square, both),
-                            room=(counts[r], arms),
+                            room=(counts, arms),
                         )
     return n_computed
 
@@ -187,22 +207,25 @@ def scan(rows, columns, plan, options, counts):
 @njit(nogil=True, cache=True, forceinline=True)
 def _improve(rows, columns, plan, at, options, room):
     """Compute the statistic of lanes that may be better; returns how many it were."""
-    a, lane, b, above = at
+    a, first_lane, r, b, above = at
     is_square, both = options
     counts, arms = room
+    lane = first_lane + r
     n_computed = 0
     owner, rule = rows.owner[a, lane], rows.rule[a, lane]
-    for k in range(LANES):
-        if not (above >> np.uint32(k)) & np.uint32(1):
-            continue
-        other = columns.owner[b, k]
+    owners, rules = columns.owner, columns.rule
+    row_ones, column_ones = rows.ones, columns.ones
+    while above:
+        k = np.intp(trailing_zeros(above))
+        above &= above - np.uint32(1)
+        other = owners[b, k]
         if other < 0 or other == owner or (is_square and a == b and k <= lane):
             continue
         n_computed += 1
         found = F32(
-            _statistic(counts[:, k], rows.ones[a, :, lane], columns.ones[b, :, k], plan, arms)
+            _statistic(counts, row_ones, column_ones, plan, at=(r, a, lane, b, k), arms=arms)
         )
-        _keep(rows, a, lane, found, (other, columns.rule[b, k]))
+        _keep(rows, a, lane, found, (other, rules[b, k]))
         if both:
             _keep(columns, b, k, found, (owner, rule))
     return n_computed
@@ -227,59 +250,67 @@ def _keep(side, tile, lane, found, whose):
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def _statistic(together, ones_j, ones_k, plan, arms):
+def _statistic(counts, row_ones, column_ones, plan, at, arms):
     """The statistic of a pair from its counts by group, in float64.
+
+    counts       float32 (ROWS, n_groups, LANES)
+    row_ones     int32 (n_tiles, n_groups, LANES), as column_ones
+    at           row of the counts, tile and lane of the row, tile and lane of the column
+    arms         float64 (N_SUMS, n_arms): room to work
 
     Every operation is symmetric in j and k. Arms without variance (a bit is constant there) tell
     nothing and are left out; with fewer than two others the statistic is 0.
     """
-    covariance, variance, spread_j, spread_k, ones = arms
-    arms[:] = 0
-    ones[:] = 1
-    for g in range(len(plan.size)):
-        n, omega, c = plan.size[g], plan.omega[g], plan.arm[g]
-        n11, n10, n01 = together[g], ones_j[g] - together[g], ones_k[g] - together[g]
+    r, a, lane, b, k = at
+    sizes, omegas, arm = plan.size, plan.omega, plan.arm
+    n_arms = arms.shape[1]
+    for c in range(n_arms):
+        for i in range(4):
+            arms[i, c] = 0.0
+    for g in range(len(sizes)):
+        n, omega, c = sizes[g], omegas[g], arm[g]
+        ones_j, ones_k, together = row_ones[a, g, lane], column_ones[b, g, k], counts[r, g, k]
+        n11, n10, n01 = together, ones_j - together, ones_k - together
         n00 = (n - n11) - (n10 + n01)
         share = 1 / n
-        pj, pk = ones_j[g] * share, ones_k[g] * share
+        pj, pk = ones_j * share, ones_k * share
         qj, qk = 1 - pj, 1 - pk
         cov = n11 * share - pj * pk
         apart = (n10 * ((qj * qj) * (pk * pk))) + (n01 * ((pj * pj) * (qk * qk)))
         alike = n11 * ((qj * qj) * (qk * qk)) + n00 * ((pj * pj) * (pk * pk))
         product = (pj * qj) * (pk * qk)
-        is_varied = 0 < ones_j[g] < n and 0 < ones_k[g] < n  # n * (1 / n) need not be 1
+        is_varied = 0 < ones_j < n and 0 < ones_k < n  # n * (1 / n) need not be 1
         spread = max(product, (apart + alike) * share - cov * cov) if is_varied else 0.0
-        covariance[c] += omega * cov if is_varied else 0.0
-        variance[c] += omega * omega * (spread / (n - 1))
-        spread_j[c] += omega * (pj * qj)
-        spread_k[c] += omega * (pk * qk)
-    found = _heterogeneity(covariance, variance, ones)
-    by_j = _heterogeneity(covariance, variance, spread_j)
-    by_k = _heterogeneity(covariance, variance, spread_k)
-    return min(found, min(by_j, by_k))
+        arms[COVARIANCE, c] += omega * cov if is_varied else 0.0
+        arms[VARIANCE, c] += omega * omega * (spread / (n - 1))
+        arms[SPREAD_J, c] += omega * (pj * qj)
+        arms[SPREAD_K, c] += omega * (pk * qk)
+    found = _heterogeneity(arms, ONES)
+    return min(found, min(_heterogeneity(arms, SPREAD_J), _heterogeneity(arms, SPREAD_K)))
 
 
 @njit(nogil=True, cache=True)
-def _heterogeneity(covariance, variance, scale):
-    """How much covariance / scale differs between arms, over its variance."""
-    if len(variance) == 2:
-        if variance[0] <= 0 or variance[1] <= 0:
+def _heterogeneity(arms, scale):
+    """How much covariance / scale differs between arms, over its variance; scale is a row."""
+    n_arms = arms.shape[1]
+    if n_arms == 2:
+        v0, v1 = arms[VARIANCE, 0], arms[VARIANCE, 1]
+        if v0 <= 0 or v1 <= 0:
             return 0.0
-        difference = covariance[1] * scale[0] - covariance[0] * scale[1]
-        v0 = variance[0] * (scale[1] * scale[1])
-        v1 = variance[1] * (scale[0] * scale[0])
-        return difference * difference / (v0 + v1)
+        s0, s1 = arms[scale, 0], arms[scale, 1]
+        difference = arms[COVARIANCE, 1] * s0 - arms[COVARIANCE, 0] * s1
+        return difference * difference / (v0 * (s1 * s1) + v1 * (s0 * s0))
     precision, mean, n_known = 0.0, 0.0, 0
-    for c in range(len(variance)):
-        if variance[c] > 0:
-            precision += scale[c] * scale[c] / variance[c]
-            mean += covariance[c] * scale[c] / variance[c]
+    for c in range(n_arms):
+        if arms[VARIANCE, c] > 0:
+            precision += arms[scale, c] * arms[scale, c] / arms[VARIANCE, c]
+            mean += arms[COVARIANCE, c] * arms[scale, c] / arms[VARIANCE, c]
             n_known += 1
     if n_known < 2:
         return 0.0
     mean /= precision
     total = 0.0
-    for c in range(len(variance)):
-        if variance[c] > 0:
-            total += (covariance[c] - mean * scale[c]) ** 2 / variance[c]
+    for c in range(n_arms):
+        if arms[VARIANCE, c] > 0:
+            total += (arms[COVARIANCE, c] - mean * arms[scale, c]) ** 2 / arms[VARIANCE, c]
     return total

@@ -18,7 +18,7 @@ from scipy.special import gammaincc, gammaln, log_ndtr
 from srs.evidence.kinds import Steps
 from srs.evidence.pairs.best import Best, best_by_owner, best_partners, no_best
 from srs.evidence.pairs.bits import BitRows, make_bits
-from srs.evidence.pairs.cuts import MOST_CUTS, choose_cuts
+from srs.evidence.pairs.cuts import MOST_CUTS, Cuts, choose_cuts
 from srs.evidence.pairs.groups import PairGroups, make_groups
 from srs.evidence.told import PARTNER
 
@@ -197,13 +197,24 @@ def _bits(
     tiles = context.read_chunks(*chunks)
     first = chunks[0] * shape.chunk_features
     owners = np.arange(first, min(chunks[1] * shape.chunk_features, shape.n_features))
-    categorical = None if by_subset is None else by_subset[owners]
-    cuts = choose_cuts(tiles, context.train, owners.astype(np.int32), categorical=categorical)
+    cuts = _known_cuts(context, chunks, len(owners)) if role else None
+    if cuts is None:
+        categorical = None if by_subset is None else by_subset[owners]
+        cuts = choose_cuts(tiles, context.train, owners.astype(np.int32), categorical=categorical)
     bits = make_bits(tiles, cuts, groups, context.permutations[role] if role else None)
     held = sum(one.nbytes for name, one in list(context.kept.items()) if name[0] == KEPT)
     if held + bits.nbytes <= max(context.kept_mem, context.batch_mem // 2):
         context.kept[key] = bits
     return bits
+
+
+def _known_cuts(context: RunContext, chunks: tuple[int, int], n_features: int) -> Cuts | None:
+    """The cuts of features whose bits are kept: probes have the same."""
+    first = chunks[0] * context.shape.chunk_features
+    for (_, (begin, end), *_), bits in list(context.kept.items()):
+        if isinstance(bits, BitRows) and begin == chunks[0] and end >= chunks[1]:
+            return bits.cuts(first, n_features)
+    return None
 
 
 def _by_feature(context: RunContext, best: Best, rows: BitRows, chunks: tuple[int, int]) -> Best:

@@ -9,6 +9,7 @@ import numpy as np
 
 from srs.evidence.kinds import Steps
 from srs.evidence.told import DIRECTION
+from srs.evidence.univariate.adjusted import AdjustedTest, ClassesTest
 from srs.evidence.univariate.target import UnivariateTest
 
 if TYPE_CHECKING:
@@ -38,7 +39,10 @@ class UnivariateSpec:
             if by_subset is not None:
                 some = by_subset[at : at + len(unordered)]
                 unordered[: len(some)] = some
-            p_value, effect = test.run_tile(tiles, unordered)
+            if isinstance(test, UnivariateTest):
+                p_value, effect = test.run_tile(tiles, unordered)
+            else:
+                p_value, effect = test.run_tile(tiles, unordered, _dosages(context, at, unordered))
             here = slice(at - start, min(at - start + len(unordered), n_places))
             n_here = here.stop - here.start
             log_p[here] = -np.log(p_value[:n_here])
@@ -68,8 +72,26 @@ def _finish(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {"values": found["log_p"][None], DIRECTION: found[DIRECTION]}
 
 
-def _test(context: RunContext) -> UnivariateTest:
+def _dosages(context: RunContext, start: int, columns: np.ndarray) -> np.ndarray:
+    """Which dosages the codes of columns stand for, uint8 by column, see `FeatureStore.dosages`."""
+    found = np.zeros(len(columns), np.uint8)
+    by_id = context.store.dosages
+    if by_id is not None:
+        ids = context.store.feature_ids[start : start + len(columns)]
+        found[: len(ids)] = by_id[ids]
+    return found
+
+
+def _test(context: RunContext) -> UnivariateTest | AdjustedTest | ClassesTest:
     samples, target = context.samples, context.target
+    if samples.covariates is not None and samples.null is not None:
+        if samples.null.residuals.ndim == 2:
+            return ClassesTest.of_null(samples.null, samples.covariates.columns, samples.train)
+        return AdjustedTest.of_null(samples.null, samples.train)
+    if samples.null is not None:
+        return UnivariateTest.of_numbers(
+            target.values, samples.train, samples.strata, by_rank=False
+        )
     if len(target.values):
         return UnivariateTest.of_numbers(target.values, samples.train, samples.strata)
     return UnivariateTest.of_classes(

@@ -76,14 +76,24 @@ class UnivariateTest:
 
     @classmethod
     def of_numbers(
-        cls, values: np.ndarray, train: np.ndarray, strata: np.ndarray | None = None
+        cls,
+        values: np.ndarray,
+        train: np.ndarray,
+        strata: np.ndarray | None = None,
+        *,
+        by_rank: bool = True,
     ) -> UnivariateTest:
-        """Numbers and strata of all samples; `train` are those that count."""
+        """Numbers and strata of all samples; `train` are those that count.
+
+        by_rank  take normal scores of their ranks; else as they are, but for means of strata
+        """
         of_samples = np.asarray(values, np.float64)[train]
         if len(of_samples) == 0 or not np.isfinite(of_samples).all():
             raise InputError("the univariate test needs samples whose target is known.")
         within, n_strata = _strata_of(strata, train)
-        scores = normal_scores(of_samples, within)
+        scores = of_samples - _means(of_samples, within)
+        if by_rank:
+            scores = normal_scores(of_samples, within)
         order = np.argsort(within, kind="stable")
         starts = np.searchsorted(within[order], np.arange(n_strata + 1))
         return cls(

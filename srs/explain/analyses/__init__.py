@@ -8,6 +8,7 @@ The descriptor of each stands at the end of its file, see `srs.explain.catalogue
 from srs.explain.analyses.connectome import connectome
 from srs.explain.analyses.context import context
 from srs.explain.analyses.context_network import context_network
+from srs.explain.analyses.degrees import degrees
 from srs.explain.analyses.label_permutation import conditional_error_rate, label_permutation
 from srs.explain.analyses.mci import mci
 from srs.explain.analyses.mda import mda
@@ -15,6 +16,9 @@ from srs.explain.analyses.mdi import mdi
 from srs.explain.analyses.network import link_matrix, network
 from srs.explain.analyses.one_probe import one_probe
 from srs.explain.analyses.per_class import per_class
+from srs.explain.analyses.resampling.contrasts import contrasts
+from srs.explain.analyses.resampling.feature_permutation import feature_permutation
+from srs.explain.analyses.resampling.mda_intervals import mda_intervals
 from srs.explain.analyses.umfi import umfi
 from srs.explain.analyses.vote_shift import vote_shift
 from srs.explain.calcium import simulate_calcium
@@ -31,12 +35,16 @@ __all__ = [
     "connectome",
     "context",
     "context_network",
+    "contrasts",
+    "degrees",
+    "feature_permutation",
     "grow_forest",
     "label_permutation",
     "link_matrix",
     "make_table",
     "mci",
     "mda",
+    "mda_intervals",
     "mdi",
     "network",
     "one_probe",

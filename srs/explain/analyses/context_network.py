@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from srs.catalogue import MOST, Analysis, Option, Section
 from srs.errors import InputError
-from srs.explain.analyses.context import ContextSums, context_sums
 from srs.explain.analyses.network import normalised_target
 from srs.explain.analyses.umfi import filled
+from srs.explain.context_forests import ContextSums, context_sums
 from srs.explain.contexts import described, open_context
 from srs.explain.forest import OnProgress
 from srs.results.analysis import AnalysisResult, check_counts, correct, make_table, rank_p_values
@@ -29,14 +29,14 @@ def context_network(
     features: Any = None,
     n_trees: int = 1000,
     n_permutations: int = 1000,
+    empty: str = "skip",
     seed: int = 0,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> AnalysisResult:
     """The context analysis with every feature in turn as the target: one row a link and context.
 
-    Missing values of a target are taken as its median.
-
+    Missing values of a target are its median. `empty` is that of the context analysis.
     feature, part  the link's source, and "target | context"
     value          Imp^|xc| of the source for the target, of unit variance
     p_value        share of permutations of the context that reach it; q_value over all links
@@ -54,7 +54,8 @@ def context_network(
     """
     counts = {"n_trees": n_trees, "n_permutations": n_permutations}
     check_counts(seed=seed, threads=threads, **counts)
-    matrix, groups, labels = open_context(data, None, features, context, needs_target=False)
+    CONTEXT_NETWORK_ANALYSIS.check({"context": context, "empty": empty})
+    matrix, contexts = open_context(data, None, features, context, needs_target=False)
     names, p = matrix.names, matrix.n_features
     if p < 2:
         raise InputError(f"links need two features, and {names[0]!r} is the only one: name more.")
@@ -67,18 +68,18 @@ def context_network(
         own_seed = int(make_rng(seed, CONTEXT_NETWORK, target).integers(1 << 62))
         sums = context_sums(
             taken,
-            groups,
-            n_contexts=len(labels),
+            contexts.weights,
             seed=own_seed,
             threads=threads,
+            skip=empty == "skip",
             on_progress=None,
             **counts,
         )
-        rows.add(taken.names, names[target], labels, sums)
+        rows.add(taken.names, names[target], contexts.labels, sums)
         if on_progress:
             on_progress((target + 1) / p)
     table = rows.table()
-    settings = {**described(context, labels), **counts, "seed": seed}
+    settings = {**described(context, contexts.labels), **counts, "empty": empty, "seed": seed}
     note = _of_chance(table["p_value"].to_numpy())
     return AnalysisResult("context-network", table, settings, (note,))
 
@@ -156,6 +157,14 @@ CONTEXT_NETWORK_ANALYSIS = Analysis(
         Option("context", "column", "the context: a feature or a target", required=True),
         Option("n_trees", "int", "trees of each forest", 1000, low=1, high=MOST),
         Option("n_permutations", "int", "permutations of the context", 1000, low=1, high=MOST),
+        Option(
+            "empty",
+            "str",
+            "nodes that no sample of a context reaches: left out, or counted as telling nothing",
+            "skip",
+            choices=("skip", "zero"),
+            label="Empty nodes",
+        ),
     ),
     target=False,
     section=Section(

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from srs.catalogue import MOST, Analysis, Option, Section
-from srs.engine.permutations import permute_subjects
 from srs.executors import LocalExecutor
 from srs.explain.forest import ForestSettings, OnProgress, criterion_of, mean_importance
-from srs.explain.matrix import Matrix, open_matrix
+from srs.explain.matrix import Matrix, open_matrix, random_order
 from srs.results.analysis import AnalysisResult, check_counts, correct, make_table, rank_p_values
 from srs.seeds import EXPLAIN, make_rng
 from srs.trees import TreeTarget
@@ -174,22 +173,15 @@ def permuted_labels(matrix: Matrix, seed: int, number: int) -> TreeTarget:
     """The target with its samples permuted; number 0 is the target as it is."""
     if not number:
         return matrix.tree_target
-    return matrix.tree_target.take(_shuffle(matrix, make_rng(seed, LABELS, number, 1)))
+    return matrix.tree_target.take(random_order(matrix, make_rng(seed, LABELS, number, 1)))
 
 
 def _permuted(matrix: Matrix, columns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The codes with some columns permuted, all by one order of samples."""
-    shuffled = _shuffle(matrix, rng)
+    shuffled = random_order(matrix, rng)
     codes = matrix.codes.copy()
     codes[:, columns] = matrix.codes[shuffled][:, columns]
     return codes
-
-
-def _shuffle(matrix: Matrix, rng: np.random.Generator) -> np.ndarray:
-    """A random order of the samples, of whole subjects where samples belong together."""
-    if matrix.subjects is not None:
-        return permute_subjects(matrix.subjects, rng)
-    return rng.permutation(matrix.n_samples)
 
 
 LABEL_PERMUTATION_ANALYSIS = Analysis(

@@ -80,6 +80,7 @@ def network(
     max_depth: int | None = MAX_DEPTH,
     best_cuts: float = BEST_CUTS,
     max_links: int = MAX_LINKS,
+    oriented: bool = False,
     seed: int = 0,
     threads: int | None = None,
     executor: Any = None,
@@ -93,6 +94,8 @@ def network(
     best_cuts     share of trees that look for the best cut of a bootstrap sample, as random forests
                   do; the others take the best of one random cut a feature, of all samples
     max_links     number of links that are kept
+    oriented      give each pair once, from the feature that tells more of the other (8.2.3), with
+                  the weight of the other direction in `reverse`
     executor      where batches of targets run, as in `srs.select`: a `distributed.Client`, the
                   address of a scheduler, a number of worker processes; workers read the store
                   themselves. None: threads of this process
@@ -122,19 +125,56 @@ def network(
     best = _Strongest(max_links)
     with open_executor(executor, threads) as opened:
         _infer(spec, opened, best, on_progress)
+    settings = {**grown, "n_targets": len(chosen), "seed": seed}
+    settings |= {"oriented": True} if oriented else {}
+    table = _table(matrix, best, oriented)
+    return AnalysisResult("network", table, settings, ORIENTED if oriented else NOTES)
+
+
+def _table(matrix: Matrix, best: _Strongest, oriented: bool) -> Any:
     sources, ends, values = best.finish()
-    table = make_table(
+    own: dict[str, Any] = {}
+    if oriented:
+        kept, reverse = orient(sources, ends, values)
+        sources, ends, values = sources[kept], ends[kept], values[kept]
+        own = {"reverse": reverse}
+    return make_table(
         [matrix.names[s] for s in sources.tolist()],
         values,
         part=[matrix.names[t] for t in ends.tolist()],
+        **own,
     )
-    settings = {**grown, "n_targets": len(chosen), "seed": seed}
-    return AnalysisResult("network", table, settings, NOTES)
+
+
+def orient(
+    sources: np.ndarray, ends: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which links are the stronger of their two directions, and the weights of the others.
+
+    Links are the strongest first. The weight of a direction that is not among them is not known
+    (NaN), but no larger than the last.
+
+    >>> kept, reverse = orient(np.array([0, 1, 1]), np.array([1, 0, 2]), np.array([3.0, 2.0, 1.0]))
+    >>> kept.tolist(), reverse.tolist()
+    ([0, 2], [2.0, nan])
+    """
+    at = {link: i for i, link in enumerate(zip(sources.tolist(), ends.tolist(), strict=True))}
+    kept, reverse = [], []
+    for i, (source, end) in enumerate(at):
+        other = at.get((end, source), len(at))
+        if i < other:
+            kept.append(i)
+            reverse.append(float(values[other]) if other < len(at) else float("nan"))
+    return np.array(kept, np.int64), np.array(reverse)
 
 
 NOTES = (
     "A weight ranks a link among others; it is not a probability. Both directions of a link get "
     "their own weights, but observational data of one state say little about direction.",
+)
+ORIENTED = (
+    "A link is given from the feature that tells more of the other than it is told; reverse is the "
+    "weight the other way. Where both are alike, the direction means little (thesis 8.2.3).",
 )
 
 
@@ -297,6 +337,7 @@ NETWORK_ANALYSIS = Analysis(
             high=1,
         ),
         Option("max_links", "int", "links that are kept", MAX_LINKS, low=1, high=10 * MOST),
+        Option("oriented", "bool", "each pair once, from the feature that tells more", False),
     ),
     target=False,
     remote=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from srs.results.analysis import AnalysisResult, check_counts, correct, make_tab
 from srs.seeds import EXPLAIN, make_rng
 
 PROBE = EXPLAIN + 6
+SIGNIFICANT = 0.05
 
 
 def one_probe(
@@ -37,6 +39,8 @@ def one_probe(
     error    its standard error over forests
     null     that of the random feature
     p_value  share of forests in which the random feature is ranked no lower
+    label    "significant" where q_value < 0.05; "too few forests" where the random feature was
+             always lower, and so few forests cannot show more
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 5))
@@ -71,10 +75,29 @@ def one_probe(
         null=np.full(matrix.n_features, mean[-1]),
         p_value=p_value,
         q_value=q_value,
-        label=["significant" if q < 0.05 else None for q in q_value],
+        label=[_word(q, b) for q, b in zip(q_value.tolist(), beaten.tolist(), strict=True)],
     )
     used = {"n_forests": n_forests, "n_trees": n_trees, "seed": seed}
-    return AnalysisResult("one-probe", table, used, (*NOTES, *matrix.notices))
+    notes = (*NOTES, *_of_number(n_forests, matrix.n_features), *matrix.notices)
+    return AnalysisResult("one-probe", table, used, notes)
+
+
+def _word(q_value: float, n_beaten: int) -> str | None:
+    if q_value < SIGNIFICANT:
+        return "significant"
+    return None if n_beaten else "too few forests"
+
+
+def _of_number(n_forests: int, n_features: int) -> list[str]:
+    """What to know of the number of forests: which p-values it allows at all."""
+    enough = math.floor(n_features / SIGNIFICANT)  # 1 / (1 + enough) x n_features is below
+    if n_forests >= enough:
+        return []
+    return [
+        f"{n_forests:,} forests give no p-value below {1 / (n_forests + 1):.2g}: a feature that is "
+        f"the only relevant one of {n_features:,} needs {enough:,} forests to be significant after "
+        'correction. Features labelled "too few forests" were always above the random one.'
+    ]
 
 
 def _with_probe(matrix: Matrix, rng: np.random.Generator) -> Matrix:

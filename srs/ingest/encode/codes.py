@@ -14,7 +14,7 @@ from numba import njit
 from srs.ingest.block import NO_VALUE
 from srs.ingest.encode.order import SAMPLE, find_span, sort_values
 from srs.ingest.encode.transpose import turn_lines
-from srs.store.layout import MAX_LEVELS, MISSING
+from srs.store.layout import DOSAGE_STEPS, FRACTIONS, MAX_LEVELS, MISSING
 
 GROUP_BYTES = 512 << 10  # values that are turned at a time: they stay in the cache of a core
 LINE = 16  # values of a line of the cache
@@ -29,8 +29,8 @@ class Coded:
     n_ranked    int32 (k,): known values, where all 255 codes occur equally often (give or take
                 one), else 0
     n_infinite  int32 (k,): infinite values
-    dosages     uint8 (k,): which dosages occur, bit 0 for 0 and so on; 0 where values are no
-                dosages
+    dosages     uint8 (k,): which dosages occur, bit 0 for 0 and so on, or FRACTIONS; 0 where
+                values are no dosages
     """
 
     codes: np.ndarray
@@ -236,6 +236,41 @@ def encode_dosages(values, codes, n_levels, dosages):  # type: ignore[no-untyped
             v = values[f, i]
             code = two if v == 2 else (one if v == 1 else np.uint8(0))
             codes[f, i] = np.uint8(MISSING) if v == NO_VALUE else code
+
+
+@njit(nogil=True, cache=True)
+def encode_fractions(values, codes, n_levels, dosages):  # type: ignore[no-untyped-def]
+    """Codes and levels of float32 rows of dosages from 0 to 2; NaN is missing.
+
+    Whole ones get the codes of `encode_dosages`; of others a code is the number of steps, so that
+    the dosage can be told from it. Levels that do not occur leave gaps.
+    """
+    for f in range(values.shape[0]):
+        n0, n1, n2, n_missing = np.int32(0), np.int32(0), np.int32(0), np.int32(0)
+        for i in range(values.shape[1]):
+            v = values[f, i]
+            n0, n1 = np.int32(n0 + np.int32(v == 0)), np.int32(n1 + np.int32(v == 1))
+            n2 = np.int32(n2 + np.int32(v == 2))
+            n_missing = np.int32(n_missing + np.int32(v != v))
+        if n0 + n1 + n2 + n_missing == values.shape[1]:
+            one, two = np.uint8(n0 > 0), np.uint8((n0 > 0) + (n1 > 0))
+            n_levels[f] = two + (n2 > 0)
+            dosages[f] = one + 2 * (n1 > 0) + 4 * (n2 > 0)
+            for i in range(values.shape[1]):
+                v = values[f, i]
+                code = two if v == 2 else (one if v == 1 else np.uint8(0))
+                codes[f, i] = np.uint8(MISSING) if v != v else code
+            continue
+        highest = np.uint8(0)
+        for i in range(values.shape[1]):
+            v = values[f, i]
+            known = v if v == v else np.float32(0)
+            steps = np.float32(DOSAGE_STEPS) * min(max(known, np.float32(0)), np.float32(2))
+            step = np.uint8(np.int32(steps + np.float32(0.5)))
+            highest = max(highest, step)
+            codes[f, i] = step if v == v else np.uint8(MISSING)
+        n_levels[f] = highest + 1
+        dosages[f] = FRACTIONS
 
 
 def encode_numeric(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

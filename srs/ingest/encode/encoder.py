@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from srs.ingest.block import ColumnBlock, Values
-from srs.ingest.encode.codes import Coded, encode_dosages, encode_into
+from srs.ingest.encode.codes import Coded, encode_dosages, encode_fractions, encode_into
 from srs.ingest.encode.sparse_values import SparseValues
 from srs.ingest.encode.transpose import feature_major
 from srs.ingest.notices import Tally, find_counting
@@ -80,9 +80,10 @@ class Encoder:
             counting = np.zeros(0, np.int64)
             if not _encode_sparse(block.values, piece, kinds, coded):
                 values = block.values[piece]
-                _encode_piece(values, kinds, coded)
-                counting = find_counting(values)
-                counting = counting[kinds[counting] == NUMERIC]
+                _encode_piece(values, kinds, coded, block.counts_alleles)
+                if not block.counts_alleles:
+                    counting = find_counting(values)
+                    counting = counting[kinds[counting] == NUMERIC]
                 del values
             n_levels[piece], dosages[piece] = coded.n_levels, coded.dosages
             first = block.first + start
@@ -108,18 +109,28 @@ def _encode_sparse(values: Values, piece: slice, kinds: np.ndarray, coded: Coded
     )
 
 
-def _encode_piece(values: np.ndarray, kinds: np.ndarray, coded: Coded) -> None:
+def _encode_piece(
+    values: np.ndarray, kinds: np.ndarray, coded: Coded, counts_alleles: bool
+) -> None:
     if values.dtype == np.int8:
         encode_dosages(feature_major(values), coded.codes, coded.n_levels, coded.dosages)
         return
     if (kinds == NUMERIC).all():
-        encode_into(values, coded)
+        _encode_numbers(values, coded, counts_alleles)
         return
     for i, kind in enumerate(kinds):
         one = slice(i, i + 1)
         if kind == NUMERIC:
-            encode_into(values[one], coded[one])
+            _encode_numbers(values[one], coded[one], counts_alleles)
         else:
             missing = np.isnan(values[i])
             coded.codes[i] = np.where(missing, MISSING, values[i]).astype(np.uint8)
             coded.n_levels[i] = 0 if missing.all() else int(np.nanmax(values[i])) + 1
+
+
+def _encode_numbers(values: np.ndarray, coded: Coded, counts_alleles: bool) -> None:
+    if counts_alleles:
+        lines = feature_major(values.astype(np.float32, copy=False))
+        encode_fractions(lines, coded.codes, coded.n_levels, coded.dosages)
+    else:
+        encode_into(values, coded)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class Recategoriser:
         kinds[chosen] = CATEGORICAL
         for i in chosen.tolist():
             labels[block.first + i] = self._renumber(block.first + i, values[i])
-        return ColumnBlock(block.first, values, kinds, labels)
+        return replace(block, values=values, kinds=kinds, labels=labels)
 
     def _renumber(self, feature_id: int, values: np.ndarray) -> tuple[str, ...]:
         known = ~np.isnan(values)

@@ -17,8 +17,11 @@ from srs.ingest.formats.arrays.npy import NPY_FORMAT
 from srs.ingest.formats.arrays.npz import NPZ_FORMAT
 from srs.ingest.formats.arrays.objects import ANNDATA_OBJECT_FORMAT, NUMPY_FORMAT, SPARSE_FORMAT
 from srs.ingest.formats.domains.anndata import ANNDATA_FORMAT
+from srs.ingest.formats.domains.bgen import BGEN_FORMAT
 from srs.ingest.formats.domains.nifti import NIFTI_FORMAT
+from srs.ingest.formats.domains.pgen import PGEN_FORMAT
 from srs.ingest.formats.domains.plink import PLINK_FORMAT
+from srs.ingest.formats.domains.vcf import VCF_FORMAT
 from srs.ingest.formats.domains.vcf_zarr import VCF_ZARR_FORMAT
 from srs.ingest.formats.registry import INDEX, index_text
 from srs.ingest.formats.tables.arff import ARFF_FORMAT
@@ -32,6 +35,9 @@ FORMATS = (
     ANNDATA_OBJECT_FORMAT,
     ANNDATA_FORMAT,
     PLINK_FORMAT,
+    PGEN_FORMAT,
+    BGEN_FORMAT,
+    VCF_FORMAT,
     VCF_ZARR_FORMAT,
     NIFTI_FORMAT,
     NUMPY_FORMAT,

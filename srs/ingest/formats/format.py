@@ -49,6 +49,8 @@ class Format:
     types       public names of the classes of its objects, e.g. "pandas.DataFrame"
     options     those of UNUSED that it uses; the others are refused
     companions  suffixes of the files that must stand beside a file, e.g. ".bim"
+    beside      suffixes of files that are read with it if they are there: one that begins with
+                that of a companion, e.g. ".pvar.zst", stands for this
     extra       the extra of this distribution that its files, or some of them, need; None: none
     safe        whether its reader may open files of strangers: it runs no code of theirs, follows
                 no link out of them, and holds no more memory than it was given
@@ -72,6 +74,7 @@ class Format:
     types: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     companions: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     extra: str | None = None
     safe: bool = False
     check: str | Callable[[Path], None] | None = None
@@ -79,11 +82,11 @@ class Format:
     missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        listed = ("kinds", "suffixes", "types", "options", "companions", "missing")
+        listed = ("kinds", "suffixes", "types", "options", "companions", "beside", "missing")
         for name in listed:
             if not isinstance(getattr(self, name), tuple):
                 raise ValueError(f"{name} of the format {self.name!r} must be a tuple")
-        for suffix in (*self.suffixes, *self.companions):
+        for suffix in self.all_suffixes:
             if not suffix.startswith(".") or suffix != suffix.lower():
                 raise ValueError(
                     f"the suffix {suffix!r} of the format {self.name!r} must start with a dot and "
@@ -96,6 +99,11 @@ class Format:
                     f"{name} of the format {self.name!r} cannot be {wrong[0]!r}; there are "
                     f"{', '.join(known)}"
                 )
+
+    @property
+    def all_suffixes(self) -> tuple[str, ...]:
+        """Of its files, and of those that belong to them."""
+        return (*self.suffixes, *self.companions, *self.beside)
 
     @property
     def is_stored(self) -> bool:
@@ -120,29 +128,40 @@ class Format:
         return self.fits is not None and bool(resolve(self.fits)(source))
 
     def suffix_of(self, name: str) -> str:
-        """The longest of its suffixes, companions' too, that a name ends with; "": none.
+        """The longest of all its suffixes that a name ends with; "": none.
 
         >>> Format("text", "Text", "", "", suffixes=(".csv", ".csv.gz")).suffix_of("A.CSV.gz")
         '.csv.gz'
         """
-        ends = (s for s in (*self.suffixes, *self.companions) if name.lower().endswith(s))
+        ends = (s for s in self.all_suffixes if name.lower().endswith(s))
         return max(ends, key=len, default="")
 
     def main_file(self, path: Path) -> Path:
         """The file that is opened, where the user named a companion of it."""
-        if path.suffix.lower() not in self.companions:
+        suffix = self.suffix_of(path.name)
+        if suffix not in (*self.companions, *self.beside):
             return path
-        return path.with_suffix(self.suffixes[0])
+        return path.with_name(path.name[: -len(suffix)] + self.suffixes[0])
 
-    def files_of(self, path: Path) -> tuple[Path, ...]:
-        """The file that is opened and its companions, where the user named one of them.
+    def files_of(
+        self, path: Path, is_there: Callable[[Path], bool] = Path.is_file
+    ) -> tuple[Path, ...]:
+        """The file that is opened, its companions, and what is beside it, where the user named one
+        of them.
 
         >>> plink = Format("p", "P", "", "", suffixes=(".bed",), companions=(".bim", ".fam"))
         >>> [file.name for file in plink.files_of(Path("x.fam"))]
         ['x.bed', 'x.bim', 'x.fam']
         """
         main = self.main_file(path)
-        return (main, *(main.with_suffix(suffix) for suffix in self.companions))
+        bare = main.name[: -len(self.suffix_of(main.name)) or None]
+        there = [end for end in self.beside if is_there(main.with_name(bare + end))]
+        ends = [
+            end if is_there(main.with_name(bare + end)) else _stand_in(end, there)
+            for end in self.companions
+        ]
+        ends += [end for end in there if not end.startswith(self.companions)]
+        return (main, *(main.with_name(bare + end) for end in ends))
 
     def say_missing(self, path: Path, is_there: Callable[[Path], bool]) -> str:
         """What to say of the files of `files_of` that are not there; "" if all are.
@@ -151,7 +170,7 @@ class Format:
         >>> plink.say_missing(Path("x.bed"), lambda file: file.name != "x.fam")
         'the file x.fam is missing: x.bed, x.bim, x.fam belong together'
         """
-        files = self.files_of(path) if self.companions else ()
+        files = self.files_of(path, is_there) if self.companions or self.beside else ()
         missing = [file.name for file in files if not is_there(file)]
         if not missing:
             return ""
@@ -206,6 +225,10 @@ class Format:
         fields = _tuples(document)
         signs = fields.get("signs")
         return cls(**{**fields, "signs": None if signs is None else FolderSigns(**_tuples(signs))})
+
+
+def _stand_in(companion: str, there: list[str]) -> str:
+    return next((end for end in there if end.startswith(companion)), companion)
 
 
 def _tuples(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,13 +39,13 @@ def formats() -> tuple[Format, ...]:
 
 def _without_taken(one: Format, others: Sequence[Format]) -> tuple[Format, list[str]]:
     """A format without the suffixes of formats before it, which are read as those."""
-    owners = {end: o.name for o in reversed(others) for end in (*o.suffixes, *o.companions)}
-    taken = [end for end in (*one.suffixes, *one.companions) if end in owners]
+    owners = {end: o.name for o in reversed(others) for end in o.all_suffixes}
+    taken = [end for end in one.all_suffixes if end in owners]
     if not taken:
         return one, []
     left = tuple(end for end in one.suffixes if end not in owners)
     said = f"{', '.join(taken)} of the format {one.name!r} is read as {owners[taken[0]]!r} already"
-    if one.companions or not left:
+    if one.companions or one.beside or not left:
         raise ValueError(said)
     return replace(one, suffixes=left), [f"{said}, and is ignored."]
 

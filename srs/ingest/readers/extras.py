@@ -8,7 +8,14 @@ from typing import Any
 
 from srs.errors import SourceError
 
-PACKAGES = {"h5py": "h5py", "bed_reader": "bed-reader", "nibabel": "nibabel"}
+PACKAGES = {
+    "h5py": "h5py",
+    "bed_reader": "bed-reader",
+    "nibabel": "nibabel",
+    "pgenlib": "pgenlib",
+    "bgen": "bgen",
+    "cyvcf2": "cyvcf2",
+}
 
 
 def require(module: str, what: str) -> Any:

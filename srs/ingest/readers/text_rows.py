@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from srs.errors import SourceError
-from srs.ingest.block import ColumnBlock, Wanted, read_from_blocks
+from srs.ingest.block import ColumnBlock, Wanted, read_from_blocks, small_block
 from srs.ingest.readers.fields import MISSING_TEXTS, parse_numbers
 from srs.ingest.readers.lines import (
     LineParser,
@@ -24,12 +25,14 @@ from srs.store.layout import CATEGORICAL, NUMERIC, Annotation
 
 SAMPLE_LINES = 100  # that tell which columns describe features,
 SAMPLE_BYTES = 8 << 20  # or so many bytes of them
+_BESIDE = re.compile(r"detection[\s_.-]*p[\s_.-]*val", re.IGNORECASE)  # columns of arrays
 
 
 class TextRows:
     """A feature a row: its name first if the file has a header, then its samples.
 
-    Columns of text between the names and the samples describe the features and are left out.
+    Columns of text between the names and the samples describe the features and are left out, and so
+    are the p-values of detection that arrays have beside each sample.
     """
 
     def __init__(self, path: Path, layout: TextLayout, wanted: Wanted) -> None:
@@ -42,15 +45,24 @@ class TextRows:
         self.annotations: Mapping[str, Annotation] = {}
         self.dtype = np.dtype(np.float64)
         self.held, self.fixed_mem, self.in_memory = 8, 0, False
-        self.n_samples = layout.n_columns - self._first
-        header = layout.header
-        self.sample_ids: Sequence[str] | None = None if header is None else header[self._first :]
+        ids = None if layout.header is None else layout.header[self._first :]
+        self._kept = _find_samples(ids or ())
+        if self._kept is not None and ids is not None:
+            n_left = len(ids) - len(self._kept)
+            ids = tuple(ids[i] for i in self._kept.tolist())
+            said = f"{n_left} columns of p-values of detection were left out."
+            self.notices = [*self.notices, said]
+        self.sample_ids: Sequence[str] | None = ids
+        self.n_samples = layout.n_columns - self._first if ids is None else len(ids)
         names = [_first_field(line, layout.delimiter) for _, line in self._lines()]
         self.n_features = len(names)
         if not names:
-            raise SourceError(f"{path} has a header but no features.")
+            self.refuse_empty()
         self.names: Sequence[str] | None = names if self._named else None
-        self.fixed_mem = 100 * self.n_samples  # a line, its fields and numbers
+        self.fixed_mem = 100 * layout.n_columns  # a line, its fields and numbers
+
+    def refuse_empty(self) -> None:
+        raise SourceError(f"{self._path} has a header but no features.")
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         return read_data(self._path, self._layout)
@@ -86,6 +98,7 @@ class TextRows:
     def blocks(self, n_features: int) -> Iterator[ColumnBlock]:
         parser = LineParser(self._path, self._layout, self._first, self._layout.n_columns)
         lines = self._lines()
+        n_features = small_block(n_features, self.n_samples * self.dtype.itemsize)
         for first in range(0, self.n_features, n_features):
             values = np.empty((min(n_features, self.n_features - first), self.n_samples))
             kinds = np.full(len(values), NUMERIC, np.uint8)
@@ -105,9 +118,11 @@ class TextRows:
         chosen = self._wanted.categorical
         declared = bool(chosen) and (feature_id in chosen or name in chosen)
         if values is not None and not declared:
-            out[:] = values
+            out[:] = values if self._kept is None else values[self._kept]
             return None
         texts = split_fields(line, self._layout.delimiter)[self._first :]
+        if self._kept is not None:
+            texts = [texts[i] for i in self._kept.tolist()]
         numbers = None if declared else parse_numbers(texts, self._layout.delimiter)
         if numbers is not None:
             out[:] = numbers
@@ -127,6 +142,16 @@ class TextRows:
 
     def close(self) -> None:
         """Files are open only while they are read."""
+
+
+def _find_samples(header: Sequence[str]) -> np.ndarray | None:
+    """Which columns are samples; None if all are.
+
+    >>> _find_samples(["a.AVG_Beta", "a.Detection Pval"])
+    array([0])
+    """
+    kept = [i for i, name in enumerate(header) if not _BESIDE.search(name)]
+    return None if len(kept) == len(header) or not kept else np.array(kept)
 
 
 def _first_field(line: str, delimiter: str) -> str:

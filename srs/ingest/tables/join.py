@@ -1,7 +1,8 @@
 """Join a source with a table of its samples by sample id, and leave out samples without a target.
 
-What did not match is said in notices. A joined source has the samples that are kept, and the
-covariates behind its own features.
+With several targets samples stay that have a value of one of them, and a run leaves out what its
+target lacks. What did not match is said in notices. A joined source has the samples that are kept,
+and the covariates behind its own features.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +62,7 @@ class JoinedSource:
             for block in own:
                 if self.keep is not None:
                     kept = np.asarray(block.values)[:, self.keep]
-                    block = ColumnBlock(block.first, kept, block.kinds, block.labels)
+                    block = replace(block, values=kept)
                 yield block
         finally:
             own.close()  # type: ignore[attr-defined]
@@ -103,13 +105,16 @@ def _extend(annotation: Annotation, n_more: int) -> Annotation:
 
 def join(
     source: Source,
-    columns: Mapping[str, Any],
+    columns: Mapping[str, Mapping[str, Any]],
     table: SampleTable | None,
     covariates: Sequence[str],
+    n_given: int = 0,
 ) -> Source:
-    """The source with samples that have a row in the table and a value of every target column.
+    """The source with samples that have a row in the table and a value of a target column.
 
-    columns  values of targets that are columns of the source or of the table
+    columns  of each target that is a column of the source or of the table: values by name, of
+             which a sample must have all
+    n_given  other targets, whose values were given in order
     """
     keep = np.ones(source.n_samples, bool)
     notices: list[str] = []
@@ -119,22 +124,12 @@ def join(
         keep &= rows >= 0
         by = table.choose_key(source.sample_ids or ())
         notices += _account(source, table, by, rows)
-    for name, values in columns.items():
-        if np.shape(values) != (source.n_samples,):
-            raise SourceError(
-                f"the target {name!r} has shape {np.shape(values)} and the source has "
-                f"{source.n_samples} samples: give a target with one value per sample, or say "
-                "what a row is (--orientation)."
-            )
-        missing = keep & pd.isna(pd.Series(values)).to_numpy(bool)
-        if missing.any() and not missing.all():
-            keep &= ~missing
-            n_missing = int(missing.sum())
-            which = "1 sample, which was" if n_missing == 1 else f"{n_missing} samples, which were"
-            notices.append(
-                f"the target {name!r} is missing in {which} left out; the first is "
-                f"{_sample(source, int(missing.argmax()))!r}."
-            )
+    lacking = {name: keep & _lacks(source, of_target) for name, of_target in columns.items()}
+    lacking = {name: lack for name, lack in lacking.items() if lack.any() and not lack.all()}
+    if lacking and len(lacking) == len(columns) and not n_given:
+        keep &= ~np.logical_and.reduce(list(lacking.values()))
+    for name, missing in lacking.items():
+        notices.append(_say_missing(source, name, missing, is_left_out=len(columns) + n_given == 1))
     if keep.all() and table is None:
         return source
     kept = None if keep.all() else np.flatnonzero(keep)
@@ -145,6 +140,37 @@ def join(
         found = [(name, *table.feature(name, inside)) for name in covariates]
         record |= {"table": {**table.record, "id_column": by}, "covariates": list(covariates)}
     return JoinedSource(source, kept, found, record, notices)
+
+
+def _lacks(source: Source, columns: Mapping[str, Any]) -> np.ndarray:
+    """Which samples have no value of a target, or of a further column of it."""
+    found = [_is_missing(source, name, values) for name, values in columns.items()]
+    return np.asarray(np.logical_or.reduce(found))
+
+
+def _is_missing(source: Source, name: str, values: Any) -> np.ndarray:
+    """Which samples have no value of a target; SourceError if it is none."""
+    if np.shape(values) != (source.n_samples,):
+        raise SourceError(
+            f"the target {name!r} has shape {np.shape(values)} and the source has "
+            f"{source.n_samples} samples: give a target with one value per sample, or say "
+            "what a row is (--orientation)."
+        )
+    return pd.isna(pd.Series(values)).to_numpy(bool)
+
+
+def _say_missing(source: Source, name: str, missing: np.ndarray, is_left_out: bool) -> str:
+    """What becomes of the samples without a target: one of several is left to runs."""
+    n_missing, first = int(missing.sum()), _sample(source, int(missing.argmax()))
+    if is_left_out:
+        which = "1 sample, which was" if n_missing == 1 else f"{n_missing} samples, which were"
+        return f"the target {name!r} is missing in {which} left out; the first is {first!r}."
+    some = "1 sample" if n_missing == 1 else f"{n_missing} samples"
+    which = "that" if n_missing == 1 else "these"
+    return (
+        f"{name!r} is missing in {some}: runs that use it leave {which} out; the first is "
+        f"{first!r}."
+    )
 
 
 def match(source: Source, table: SampleTable) -> np.ndarray:

@@ -21,7 +21,7 @@ from srs.settings import Settings
 # In Annotated, a tuple is what a text may be, and a class is what describes a dict.
 VerdictName = Annotated[str, tuple(verdict.name for verdict in Verdict)]
 
-CautionKind = Annotated[str, ("target", "factor")]
+CautionKind = Annotated[str, ("target", "factor", "related")]
 
 
 class View(TypedDict):
@@ -43,7 +43,8 @@ class ResultData(TypedDict):
     n_samples    number of samples
     target       name of the target
     target_kind  what kind of target it is, e.g. "classes" or "numbers"
-    labels       names of the classes; empty for numbers
+    labels       names of the classes; empty for others
+    levels       names of ordered classes, from low to high; absent for others
     notices      one sentence for each oddity that a reader should know
     annotations  columns that the source brought for each feature, e.g. its position; absent: none
     view         which part of the store was used; absent: all of it
@@ -56,6 +57,7 @@ class ResultData(TypedDict):
     target_kind: str
     labels: list[str]
     notices: list[str]
+    levels: NotRequired[list[str]]
     annotations: NotRequired[list[str]]
     view: NotRequired[View]
 
@@ -212,7 +214,7 @@ class Caution(TypedDict):
     """What a reader should know before trusting the list.
 
     kind         "target": features that are the target itself, or nearly; "factor": one factor
-                 that was not measured could explain the list
+                 that was not measured could explain the list; "related": samples are relatives
     sentence     what was found and what to do, for people
     feature_ids  ids of the features that it is about
     factor       the factor; absent in other kinds

@@ -23,6 +23,7 @@ from srs.ingest.readers.zarr_checks import open_group
 from srs.ingest.tables.join import unpack_samples
 from srs.results.export.selected import Selected
 from srs.results.result import Result
+from srs.targets.columns import target_columns
 
 COLUMNS = ("p_value", "q_value", "importance")
 
@@ -34,11 +35,11 @@ def write_h5ad(selected: Selected, path: Path) -> None:
     obs: dict[str, Any] = _source_obs(selected)
     for name in store.target_names:
         target = store.target(name)
-        obs[name] = (
-            pd.Categorical.from_codes(target.values, pd.Index(target.labels, dtype=object))
-            if target.labels
-            else target.values
-        )
+        if target.labels:
+            labels = pd.Index(target.labels, dtype=object)
+            obs[name] = pd.Categorical.from_codes(target.values.astype(np.int64), labels)
+        else:
+            obs |= target_columns(target)
     rows = selected.rows
     known = [name for name in rows[0] if name not in ("feature_id", "name")]
     var = {name: np.array([row[name] for row in rows]) for name in known}

@@ -23,8 +23,18 @@ from srs.results.result import Result
 log = logging.getLogger("srs")
 
 NEEDED = ("contig", "position", "effect_allele", "other_allele", "beta", "standard_error")
-CHROMOSOMES = {"X": "23", "Y": "24", "XY": "23", "M": "25", "MT": "25"}
+CHROMOSOMES = {
+    "X": "23",
+    "XY": "23",
+    "PAR1": "23",
+    "PAR2": "23",
+    "Y": "24",
+    "M": "25",
+    "MT": "25",
+}
 UNKNOWN = ("", ".", "0", "N")
+SMALLEST = float(np.finfo(np.float64).tiny)  # p-values below are kept as this
+LOG_10 = float(np.log(10.0))
 MISSING = "#NA"
 
 
@@ -69,8 +79,8 @@ def _variants(result: Result) -> pa.Table:
 
 def _chromosome(label: str) -> str:
     """
-    >>> _chromosome("chr7"), _chromosome("X")
-    ('7', '23')
+    >>> _chromosome("chr7"), _chromosome("X"), _chromosome("PAR1")
+    ('7', '23', '23')
     """
     short = re.sub(r"^chr", "", label, flags=re.IGNORECASE)
     return CHROMOSOMES.get(short.upper(), short)
@@ -112,7 +122,7 @@ def write_gwas_ssf(result: Result, path: Path) -> None:
 
 def write_regenie(result: Result, path: Path) -> None:
     table = _variants(result)
-    p = table["univariate_p"].to_numpy()
+    squared, log10_p = _squared_and_log10_p(table)
     columns = {
         "CHROM": pa.array([_chromosome(label) for label in _texts(table, "contig")]),
         "GENPOS": table["position"],
@@ -124,11 +134,24 @@ def write_regenie(result: Result, path: Path) -> None:
         "TEST": pa.array(["ADD"] * len(table)),
         "BETA": table["beta"],
         "SE": table["standard_error"],
-        "CHISQ": pa.array(special.chdtri(1.0, p)),
-        "LOG10P": pa.array(-np.log10(p)),
+        "CHISQ": pa.array(squared),
+        "LOG10P": pa.array(log10_p),
         "EXTRA": pa.array(["NA"] * len(table)),
     }
     _write(pa.table(columns), path, " ", "NA")
+
+
+def _squared_and_log10_p(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """Chi-squared with one degree of freedom, and minus the decimal logarithm of the p-value; by
+    the effect and its error where the p-value is too small for a number."""
+    p = table["univariate_p"].to_numpy()
+    squared, log10_p = special.chdtri(1.0, p), -np.log10(p)
+    small = p <= SMALLEST
+    z = np.abs(table["beta"].to_numpy()[small] / table["standard_error"].to_numpy()[small])
+    z = np.maximum(z.astype(np.float64), np.sqrt(special.chdtri(1.0, SMALLEST)))
+    squared[small] = z * z
+    log10_p[small] = -(np.log(2.0) + special.log_ndtr(-z)) / LOG_10
+    return squared, log10_p
 
 
 def _frequency(table: pa.Table) -> pa.Array:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from srs.errors import InputError
 from srs.results.export.selected import Selected
+from srs.targets.columns import target_columns
 
 FORMULA_STARTS = tuple("=+-@\t\r")
 
@@ -53,10 +54,10 @@ def _table(selected: Selected) -> pa.Table:
     arrays, names = [pa.array(store.sample_ids)], ["sample_id"]
     for name in store.target_names:
         target = store.target(name)
-        arrays.append(
-            _categories(target.values, target.labels) if target.labels else pa.array(target.values)
-        )
-        names.append(name)
+        for column_name, values in target_columns(target).items():
+            labels = target.labels
+            arrays.append(_categories(values, labels) if labels else pa.array(values))
+            names.append(column_name)
     for column, name in enumerate(selected.names):
         values = selected.values[:, column]
         labels = selected.labels(column)
@@ -66,7 +67,7 @@ def _table(selected: Selected) -> pa.Table:
 
 
 def _categories(values: np.ndarray, labels: Sequence[str]) -> pa.Array:
-    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
+    missing = np.isnan(values) if values.dtype.kind == "f" else values < 0
     codes = np.where(missing, 0, values).astype(np.int32)
     return pa.DictionaryArray.from_arrays(
         pa.array(codes, mask=missing), pa.array(labels, pa.string())

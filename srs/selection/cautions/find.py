@@ -12,6 +12,13 @@ from srs.results.documents.result import Caution
 from srs.seeds import CAUTIONS, make_rng
 from srs.selection.cautions.factor import Factor, Looked, find_factor, standardise
 from srs.selection.cautions.leak import is_target
+from srs.selection.cautions.related import (
+    LEAST_LOCI,
+    MOST_LOCI,
+    MOST_SAMPLES,
+    Related,
+    find_related,
+)
 from srs.selection.groups import Signals
 from srs.selection.groups.association import thin
 from srs.store import FeatureStore
@@ -35,6 +42,8 @@ def find_cautions(context: RunContext, signals: Signals) -> list[Caution]:
         found = _factor(context, signals)
         if found is not None:
             cautions.append(_factor_caution(*found))
+    if (related := _related(context)) is not None:
+        cautions.append(related)
     return cautions
 
 
@@ -80,6 +89,49 @@ def _names(store: FeatureStore, ids: np.ndarray) -> list[str]:
     return [clean_name(data[offsets[i] : offsets[i + 1]].tobytes().decode()) for i in ids.tolist()]
 
 
+# -- related samples --------------------------------------------------------------------------
+
+ALL_DOSAGES = 7  # bits of 0, 1 and 2: codes are dosages then
+
+
+def _related(context: RunContext) -> Caution | None:
+    """Copies and relatives among the samples, on a random part of the genotypes."""
+    store = context.store
+    if (by_id := store.dosages) is None:
+        return None
+    places = np.flatnonzero((by_id == ALL_DOSAGES)[store.feature_ids])
+    if len(places) < LEAST_LOCI:
+        return None
+    places = places[:MOST_LOCI]  # in the order of hashes: a random part
+    samples = context.train[thin(len(context.train), MOST_SAMPLES)]
+    subjects = context.samples.subjects
+    known = None if subjects is None else subjects[samples]
+    found = find_related(store.read_places(places)[samples], known)
+    return None if found is None else _related_caution(store, samples, found)
+
+
+def _related_caution(store: FeatureStore, samples: np.ndarray, found: Related) -> Caution:
+    n_near = len(found.pairs) - found.n_copies
+    parts = [
+        f"{n:,} {'pair' if n == 1 else 'pairs'} of samples {'is' if n == 1 else 'are'} {what}"
+        for n, what in (
+            (found.n_copies, "copies or twins"),
+            (n_near, "as near as parents and children or siblings"),
+        )
+        if n
+    ]
+    ids = store.sample_ids
+    first, second = (clean_name(ids[int(samples[i])]) for i in found.pairs[0])
+    return {
+        "kind": "related",
+        "sentence": f"{' and '.join(parts)} (by {found.n_loci:,} genotypes of {len(samples):,} "
+        f"samples), the nearest {first} and {second}. Relatives are not independent, and features "
+        "of a family seem relevant too easily: leave out one of each pair (samples=, --samples), "
+        "or give a column that names families as subjects (subjects=, --subjects).",
+        "feature_ids": [],
+    }
+
+
 # -- one factor -------------------------------------------------------------------------------
 
 
@@ -116,7 +168,7 @@ def _looked(context: RunContext, samples: np.ndarray) -> Looked:
         outputs = np.argsort(np.argsort(target.values, kind="stable"), kind="stable")[:, None]
     else:
         outputs = target.classes[:, None] == np.arange(target.n_classes)
-    strata, subjects = context.samples.strata, context.samples.subjects
+    strata, subjects = context.samples.cells, context.samples.subjects
     return Looked(
         outputs=outputs.astype(np.float64),
         strata=None if strata is None else strata[samples],

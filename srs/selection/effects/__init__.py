@@ -1,5 +1,6 @@
-"""Effects of a run's features: of all of them in one pass (`sweeping`, `scan`), and of the relevant
-ones on the scale of their values (`found`). The models are in `srs.effects`."""
+"""Effects of a run's features: of all of them (`scan`; the pass is `srs.engine.run.sweeping`, which
+workers load), and of the relevant ones on the scale of their values (`found`). The models are in
+`srs.effects`."""
 
 from __future__ import annotations
 
@@ -10,12 +11,12 @@ import numpy as np
 
 from srs.effects.classes import told_class
 from srs.effects.registry import effects_of
+from srs.engine.run.adjusting import adjustment_of
+from srs.engine.run.sweeping import sweep_features
 from srs.evidence.told import DIRECTION
-from srs.selection.effects.adjusting import adjustment_of
 from srs.selection.effects.found import describe_effects
 from srs.selection.effects.names import FeatureNames
 from srs.selection.effects.scan import describe_scan
-from srs.selection.effects.sweeping import sweep_features
 
 if TYPE_CHECKING:
     from srs.engine.context import RunContext
@@ -76,6 +77,7 @@ def _scan(context: RunContext, found: FinalDecision) -> ScanDocument:
         by_id,
         {int(ids[place]): name_of.of(place) for place in found.relevant.tolist()},
         store.annotations(),
+        measure=effects_of(target).linear_measure,
         group=target.labels[told_class(target.labels)] if target.has_classes else None,
         adjusted=adjustment_of(context).names,
         excluded=np.asarray(ids[context.pinned], np.int64),

@@ -13,8 +13,8 @@ from srs.effects.profile import cut
 from srs.effects.registry import effects_of
 from srs.effects.separation import Interval, area_under_curve, difference_of_means
 from srs.engine.context import RunContext
+from srs.engine.run.adjusting import Adjustment, adjustment_of
 from srs.results.documents.effects import EffectRow, ProfileRow
-from srs.selection.effects.adjusting import Adjustment, adjustment_of
 from srs.selection.effects.names import FeatureNames
 from srs.selection.effects.values import RANKS, FeatureValues, values_of
 from srs.targets.target import Target

@@ -115,6 +115,7 @@ def describe_scan(
     relevant: Mapping[int, str],
     annotations: Mapping[str, Annotation],
     *,
+    measure: str,
     group: str | None,
     adjusted: tuple[str, ...],
     excluded: np.ndarray,
@@ -123,7 +124,8 @@ def describe_scan(
 
     numbers    beta, score_z and maybe frequency, by feature
     relevant   names of relevant features, by feature
-    group      the second of two classes; None: the target is a number
+    measure    what beta is
+    group      the second of two classes; None: there are none
     excluded   features that are not tested: pinned ones
     """
     z = numbers["score_z"]
@@ -132,7 +134,7 @@ def describe_scan(
     some = np.flatnonzero(tested)
     expected, observed = quantiles(z[some])
     found: ScanDocument = {
-        "measure": "slope" if group is None else "log odds ratio",
+        "measure": measure,
         "group": group,
         "per": "allele" if "frequency" in numbers else "standard deviation of ranks",
         "adjusted": list(adjusted),

@@ -10,7 +10,7 @@ from srs.engine.context import RunContext
 from srs.engine.memory import projected_mem
 from srs.errors import SRSError
 from srs.memory import MB
-from srs.store.layout import CATEGORICAL, MISSING, NUMERIC, ORDINAL
+from srs.store.layout import CATEGORICAL, DOSAGE_STEPS, FRACTIONS, MISSING, NUMERIC, ORDINAL
 
 MOST_VALUES = 1 << 22  # of the relevant features: 32 MB
 MOST_IN_SOURCE = 1 << 28  # values of a source that is read again for some of its features
@@ -86,7 +86,9 @@ def _read(context: RunContext, ids: np.ndarray) -> np.ndarray | None:
 
 
 def _dosages(codes: np.ndarray, mask: int) -> FeatureValues:
-    occurring = [float(dosage) for dosage in range(3) if mask >> dosage & 1]
+    occurring = np.array([float(dosage) for dosage in range(3) if mask >> dosage & 1])
+    if mask == FRACTIONS:
+        occurring = np.arange(MISSING) / DOSAGE_STEPS
     x = np.full(256, np.nan)
     x[: len(occurring)] = occurring
     return FeatureValues(x[codes], ALLELE, 1.0, is_dosage=True)

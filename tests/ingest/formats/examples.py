@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import anndata
+import bgen
+import cyvcf2
 import dask.array
 import h5py
 import nibabel
 import numpy as np
 import pandas as pd
+import pgenlib
 import pyarrow as pa
 import scipy.io
 import zarr
@@ -88,6 +92,65 @@ def write_bed(path: Path) -> None:
     to_bed(path, DOSAGES, properties={"iid": list(FRAME.index), "sid": list(FRAME.columns)})
 
 
+def write_pgen(path: Path, dosages: np.ndarray = DOSAGES) -> None:
+    with pgenlib.PgenWriter(
+        bytes(path), len(dosages), variant_ct=dosages.shape[1], dosage_present=True
+    ) as writer:
+        for column in np.nan_to_num(dosages, nan=-9).T.astype(np.float32):
+            writer.append_dosages(np.ascontiguousarray(column))
+    lines = [f"1\t{100 * i + 1}\tv{i}\tA\tC" for i in range(dosages.shape[1])]
+    path.with_suffix(".pvar").write_text("#CHROM\tPOS\tID\tREF\tALT\n" + "\n".join(lines) + "\n")
+    path.with_suffix(".psam").write_text("#IID\n" + "\n".join(FRAME.index) + "\n")
+
+
+def write_bgen(path: Path, dosages: np.ndarray = DOSAGES, bits: int = 8) -> None:
+    """Probabilities of two neighbouring genotypes, so that their mean is the dosage."""
+    names = list(FRAME.index)
+    with bgen.BgenWriter(path, len(dosages), samples=names[: len(dosages)]) as writer:
+        for i, column in enumerate(dosages.T):
+            chances = np.array([np.clip(1 - np.abs(column - k), 0, 1) for k in range(3)]).T
+            place = {"chrom": "1", "pos": 100 * i + 1, "alleles": ["A", "C"]}
+            writer.add_variant(f"id{i}", f"v{i}", genotypes=chances, bit_depth=bits, **place)
+
+
+def vcf_text(dosages: np.ndarray = DOSAGES) -> str:
+    calls = {0.0: "0/0", 1.0: "0|1", 2.0: "1/1"}
+    kind = '##FORMAT=<ID=GT,Number=1,Type=String,Description="Genotype">'
+    head = f"##fileformat=VCFv4.2\n##contig=<ID=1>\n{kind}\n"
+    names = "CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT"
+    rows = ["\t".join([f"#{names}", *FRAME.index])]
+    for i, column in enumerate(dosages.T):
+        fields = ["1", str(100 * i + 1), f"v{i}", "A", "C", ".", ".", ".", "GT"]
+        rows.append("\t".join([*fields, *(calls.get(v, "./.") for v in column.tolist())]))
+    return head + "\n".join(rows) + "\n"
+
+
+def write_bcf(path: Path) -> None:
+    plain = path.with_name("plain.vcf")
+    plain.write_text(vcf_text())
+    read = cyvcf2.VCF(str(plain))
+    writer = cyvcf2.Writer(str(path), read, mode="wb")
+    for variant in read:
+        writer.write_record(variant)
+    writer.close()
+    read.close()
+    plain.unlink()
+
+
+def write_series(path: Path) -> None:
+    """A series matrix of GEO."""
+    ids = "\t".join(f'"{one}"' for one in FRAME.index)
+    rows = (
+        f'"{name}"\t' + "\t".join("" if np.isnan(v) else str(v) for v in column)
+        for name, column in zip(FRAME.columns, VALUES.T, strict=True)
+    )
+    ages = "\t".join(f'"age: {20 + i}"' for i in range(14))
+    with gzip.open(path, "wt") as file:
+        file.write(f'!Series_title\t"A series"\n!Sample_characteristics_ch1\t{ages}\n')
+        file.write(f'!series_matrix_table_begin\n"ID_REF"\t{ids}\n' + "\n".join(rows) + "\n")
+        file.write("!series_matrix_table_end\n")
+
+
 def write_images(path: Path) -> None:
     path.mkdir()
     for i, row in enumerate(np.nan_to_num(VALUES).astype(np.float32)):
@@ -124,6 +187,7 @@ EXAMPLES: dict[str, dict[str, Make]] = {
     "text": {
         "csv": plain(FRAME.to_csv, "x.csv"),
         "tsv.gz": plain(lambda p: FRAME.to_csv(p, sep="\t"), "x.tsv.gz"),
+        "series": plain(write_series, "GSE1_series_matrix.txt.gz"),
     },
     "parquet": {
         "file": plain(FRAME.to_parquet, "x.parquet"),
@@ -137,6 +201,12 @@ EXAMPLES: dict[str, dict[str, Make]] = {
         "zarr": plain(lambda p: cells().write_zarr(p), "cells.zarr"),
     },
     "plink": {"bed": plain(write_bed, "x.bed", DOSAGES)},
+    "pgen": {"pgen": plain(write_pgen, "x.pgen", DOSAGES)},
+    "bgen": {"bgen": plain(write_bgen, "x.bgen", DOSAGES)},
+    "vcf": {
+        "vcf": plain(lambda p: p.write_text(vcf_text()), "x.vcf", DOSAGES),
+        "bcf": plain(write_bcf, "x.bcf", DOSAGES),
+    },
     "vcf-zarr": {"folder": unpack_vcf},
     "nifti": {
         "file": plain(image, "x.nii", IMAGES),

@@ -45,9 +45,9 @@ def test_descriptors_are_whole():
         assert one.help, one.name
         assert len(one.help) < 100, one.name
         assert set(one.options) <= set(UNUSED), one.name
-        assert all(s == s.lower() and s[0] == "." for s in (*one.suffixes, *one.companions))
+        assert all(s == s.lower() and s[0] == "." for s in one.all_suffixes)
         assert bool(one.suffixes) == one.is_stored, one.name
-    suffixes = [s for one in formats() for s in (*one.suffixes, *one.companions)]
+    suffixes = [s for one in formats() for s in one.all_suffixes]
     assert len(suffixes) == len(set(suffixes))
 
 

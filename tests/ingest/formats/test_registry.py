@@ -205,6 +205,24 @@ def test_folders_are_known_by_what_they_hold(tmp_path: Path):
     assert find_format(tmp_path).name == "anndata"
 
 
+def test_files_that_stand_for_companions():
+    pgen = find_format("x.pgen")
+    there = {Path(name) for name in ("a.b.pgen", "a.b.psam", "a.b.pvar.zst")}
+    for name in sorted(there):
+        found = pgen.files_of(name, there.__contains__)
+        assert [str(file) for file in found] == ["a.b.pgen", "a.b.pvar.zst", "a.b.psam"]
+        assert pgen.say_missing(name, there.__contains__) == ""
+    assert "the file a.b.pvar is missing" in pgen.say_missing(
+        Path("a.b.pgen"), {Path("a.b.pgen"), Path("a.b.psam")}.__contains__
+    )
+    bgen = find_format("x.sample")
+    assert bgen.name == "bgen"
+    assert bgen.files_of(Path("x.bgen"), set().__contains__) == (Path("x.bgen"),)
+    both = {Path("x.bgen"), Path("x.sample")}
+    assert bgen.files_of(Path("x.sample"), both.__contains__)[1:] == (Path("x.sample"),)
+    assert bgen.main_file(Path("X.SAMPLE")) == Path("X.bgen")
+
+
 def test_names_of_arrays_stay_in_their_folder(tmp_path: Path):
     import zarr
 
@@ -226,7 +244,7 @@ def test_the_table_of_the_readme_is_that_of_the_descriptors():
         )
     )
     for one in stored_formats():
-        for suffix in (*one.suffixes, *one.companions):
+        for suffix in one.all_suffixes:
             assert suffix in marks, f"{suffix} of {one.name} is not in the README"
             marked = one.extra is not None and suffix in one.suffixes
             assert bool(marks[suffix]) == marked, f"the mark of {suffix}"

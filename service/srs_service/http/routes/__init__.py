@@ -13,6 +13,7 @@ from srs_service.http.routes import (
     page,
     results,
     session,
+    targets,
     uploads,
 )
 
@@ -27,6 +28,7 @@ ROUTERS = (
     jobs.router,
     events.router,
     results.router,
+    targets.router,
     results.compare_router,
     analyses.router,
     kinds.router,

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
 from srs_service.auth.authentication import Reader
+from srs_service.data.layout import TARGETS_NAME, target_folder
 from srs_service.database.keys import Caller
 from srs_service.errors import BadRequest, Conflict, NotFound
 from srs_service.http.exports import DEFAULT_LIMIT, Table, Wanted, choose_encoding, choose_form
@@ -43,6 +44,7 @@ DOCUMENTS = {JobKind.SELECT: "result.json", JobKind.EXPLAIN: "explain.json"}
 MAX_PACKED = 64 << 20  # bytes of a file that is compressed when it is sent
 PAIR_NAMES = ["name", "partner"]  # where names are searched
 REPORTS = {JobKind.SELECT: "report.html", JobKind.EXPLAIN: "explain.html"}
+OVERVIEW_PAGE = "overview.html"
 TABLE_FORMS: dict[str, Any] = {
     "text/csv": {"schema": {"type": "string"}},
     "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
@@ -54,6 +56,10 @@ REPORT_POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts"
 )
 
+OfTarget = Annotated[
+    str | None,
+    Query(min_length=1, max_length=200, description="of a selection of many targets: which"),
+]
 RowLimit = Annotated[
     int | None, Query(ge=1, le=10_000, description="rows of a page; CSV, Parquet: default all")
 ]
@@ -130,11 +136,18 @@ class Download:
     },
 )
 def result(
-    parts: PartsOf, caller: Reader, job_id: JobId, asked: Annotated[Download, Depends()]
+    parts: PartsOf,
+    caller: Reader,
+    job_id: JobId,
+    asked: Annotated[Download, Depends()],
+    target: OfTarget = None,
 ) -> Response:
-    """`result.json` of a selection, `explain.json` of an explanation."""
-    job, folder = _find_result(parts, caller.owner, job_id, DOCUMENTS)
-    return asked.send(folder / DOCUMENTS[job.kind], "application/json")
+    """`result.json` of a selection, `explain.json` of an explanation; of a selection of many
+    targets `targets.json`, or what one of them has."""
+    job, folder = find_result(parts, caller.owner, job_id, DOCUMENTS, target, whole=True)
+    is_many = folder.joinpath(TARGETS_NAME).is_file()
+    name = TARGETS_NAME if is_many else DOCUMENTS[job.kind]
+    return asked.send(folder / name, "application/json")
 
 
 @router.get(
@@ -151,11 +164,17 @@ def result(
     },
 )
 def report(
-    parts: PartsOf, caller: Reader, job_id: JobId, asked: Annotated[Download, Depends()]
+    parts: PartsOf,
+    caller: Reader,
+    job_id: JobId,
+    asked: Annotated[Download, Depends()],
+    target: OfTarget = None,
 ) -> Response:
-    job, folder = _find_result(parts, caller.owner, job_id, REPORTS)
-    headers = {"Content-Security-Policy": REPORT_POLICY}
-    return asked.send(folder / REPORTS[job.kind], "text/html", headers)
+    """Of a selection of many targets the overview, or the report of one of them."""
+    job, folder = find_result(parts, caller.owner, job_id, REPORTS, target, whole=True)
+    is_many = folder.joinpath(TARGETS_NAME).is_file()
+    name = OVERVIEW_PAGE if is_many else REPORTS[job.kind]
+    return asked.send(folder / name, "text/html", {"Content-Security-Policy": REPORT_POLICY})
 
 
 @router.get(
@@ -169,13 +188,14 @@ async def features(
     caller: Reader,
     job_id: JobId,
     asked: AskedOf,
+    target: OfTarget = None,
     verdict: Annotated[list[Verdict] | None, Query(description="only these; repeat")] = None,
     sort: Annotated[FeatureSort | None, Query(description="column; -column: descending")] = None,
 ) -> Response | FeaturePage:
     """JSON, CSV or Parquet by `Accept`; links may say `format`."""
-    path = await _find_table(parts, caller, job_id, JobKind.SELECT, "features")
-    table = Table(job_id, path, ["name"])
-    found = await _read(parts, caller, table, asked, _wanted(asked, sort, verdict))
+    path = await find_table(parts, caller, job_id, "features", target)
+    table = Table(_of(job_id, target), path, ["name"])
+    found = await read_rows(parts, caller, table, asked, wanted_rows(asked, sort, verdict))
     return found if isinstance(found, Response) else FeaturePage(**found)
 
 
@@ -190,15 +210,16 @@ async def pairs(
     caller: Reader,
     job_id: JobId,
     asked: AskedOf,
+    target: OfTarget = None,
     sort: Annotated[PairSort | None, Query(description="column; -column: descending")] = None,
 ) -> Response | PairPage:
     """The most certain first, as JSON, CSV or Parquet by `Accept`; links may say `format`. 404 if
     the selection did not look at pairs; empty if it found none."""
-    path = await _find_table(parts, caller, job_id, JobKind.SELECT, "pairs")
+    path = await find_table(parts, caller, job_id, "pairs", target)
     if not path.is_file():
         raise NotFound("the selection did not look at pairs.")
-    table = Table(f"{job_id} pairs", path, PAIR_NAMES)
-    found = await _read(parts, caller, table, asked, _wanted(asked, sort))
+    table = Table(_of(f"{job_id} pairs", target), path, PAIR_NAMES)
+    found = await read_rows(parts, caller, table, asked, wanted_rows(asked, sort))
     return found if isinstance(found, Response) else PairPage(**found)
 
 
@@ -213,13 +234,14 @@ async def effects(
     caller: Reader,
     job_id: JobId,
     asked: AskedOf,
+    target: OfTarget = None,
     sort: Annotated[EffectSort | None, Query(description="column; -column: descending")] = None,
 ) -> Response | EffectPage:
     """JSON, CSV or Parquet by `Accept`; links may say `format`. 404 for
     results of earlier versions."""
-    path = await _effect_table(parts, caller, job_id, "effects")
-    table = Table(f"{job_id} effects", path, ["name"])
-    found = await _read(parts, caller, table, asked, _wanted(asked, sort))
+    path = await _effect_table(parts, caller, job_id, "effects", target)
+    table = Table(_of(f"{job_id} effects", target), path, ["name"])
+    found = await read_rows(parts, caller, table, asked, wanted_rows(asked, sort))
     return found if isinstance(found, Response) else EffectPage(**found)
 
 
@@ -234,13 +256,14 @@ async def profiles(
     caller: Reader,
     job_id: JobId,
     asked: AskedOf,
+    target: OfTarget = None,
     sort: Annotated[ProfileSort | None, Query(description="column; -column: descending")] = None,
 ) -> Response | ProfilePage:
     """JSON, CSV or Parquet by `Accept`; links may say `format`. 404 for
     results of earlier versions."""
-    path = await _effect_table(parts, caller, job_id, "profiles")
-    table = Table(f"{job_id} profiles", path, ["name"])
-    found = await _read(parts, caller, table, asked, _wanted(asked, sort))
+    path = await _effect_table(parts, caller, job_id, "profiles", target)
+    table = Table(_of(f"{job_id} profiles", target), path, ["name"])
+    found = await read_rows(parts, caller, table, asked, wanted_rows(asked, sort))
     return found if isinstance(found, Response) else ProfilePage(**found)
 
 
@@ -259,11 +282,12 @@ async def analysis(
     sort: Annotated[AnalysisSort | None, Query(description="column; -column: descending")] = None,
 ) -> Response | AnalysisPage:
     """JSON, CSV or Parquet by `Accept`; links may say `format`."""
-    path = await _find_table(parts, caller, job_id, JobKind.EXPLAIN, analysis)
+    folder = await find_folder(parts, caller, job_id, JobKind.EXPLAIN)
+    path = folder / f"{analysis}.parquet"
     if not path.is_file():
         raise NotFound(f"the analysis {analysis} is not part of this job.")
     table = Table(job_id, path, ["feature"])
-    found = await _read(parts, caller, table, asked, _wanted(asked, sort))
+    found = await read_rows(parts, caller, table, asked, wanted_rows(asked, sort))
     return found if isinstance(found, Response) else AnalysisPage(**found)
 
 
@@ -273,47 +297,80 @@ async def compare(
     caller: Reader,
     a: Annotated[str, Query(pattern=JOB_ID, description="id of a selection that succeeded")],
     b: Annotated[str, Query(pattern=JOB_ID, description="id of the other one")],
+    target_a: OfTarget = None,
+    target_b: OfTarget = None,
     limit: Annotated[int, Query(ge=1, le=10_000, description="names and changes, at most")] = 1_000,
 ) -> Comparison:
     """How many relevant features they share, and which verdicts changed, by the names of features:
-    the two may be of different datasets."""
+    the two may be of different datasets, or two targets of one selection of many."""
     paths = [
-        str(await _find_table(parts, caller, job_id, JobKind.SELECT, "features"))
-        for job_id in (a, b)
+        str(await find_table(parts, caller, job_id, "features", target))
+        for job_id, target in ((a, target_a), (b, target_b))
     ]
     order = {"work": "compare", "a": paths[0], "b": paths[1], "limit": limit}
     return Comparison(a=a, b=b, **await parts.questions.ask(caller.owner, order))
 
 
-async def _effect_table(parts: PartsOf, caller: Caller, job_id: str, name: str) -> Path:
-    path = await _find_table(parts, caller, job_id, JobKind.SELECT, name)
+async def _effect_table(
+    parts: PartsOf, caller: Caller, job_id: str, name: str, target: str | None
+) -> Path:
+    path = await find_table(parts, caller, job_id, name, target)
     if not path.is_file():
         raise NotFound(f"the result is of an earlier version and has no {name}.")
     return path
 
 
-async def _find_table(
-    parts: PartsOf, caller: Caller, job_id: str, kind: JobKind, name: str
+def _of(table: str, target: str | None) -> str:
+    return table if target is None else f"{table} of {target}"
+
+
+async def find_table(
+    parts: PartsOf, caller: Caller, job_id: str, name: str, target: str | None
 ) -> Path:
-    _, folder = await run_in_threadpool(_find_result, parts, caller.owner, job_id, {kind})
+    """Where a table of a selection is, if it has it."""
+    folder = await find_folder(parts, caller, job_id, JobKind.SELECT, target)
     return folder / f"{name}.parquet"
 
 
-def _find_result(parts: PartsOf, owner: str, job_id: str, kinds: Any) -> tuple[Job, Path]:
-    """A job of one of these kinds, and the folder of its result."""
+async def find_folder(
+    parts: PartsOf, caller: Caller, job_id: str, kind: JobKind, target: str | None = None
+) -> Path:
+    _, folder = await run_in_threadpool(find_result, parts, caller.owner, job_id, {kind}, target)
+    return folder
+
+
+def find_result(
+    parts: PartsOf,
+    owner: str,
+    job_id: str,
+    kinds: Any,
+    target: str | None = None,
+    *,
+    whole: bool = False,
+) -> tuple[Job, Path]:
+    """A job of one of these kinds, and the folder of its result.
+
+    target  of a selection of many targets: which
+    whole   without it, the folder of all targets; else NotFound
+    """
     job = parts.store.jobs.get(job_id, owner)
     if job.kind not in kinds:
         raise NotFound(f"a job of the kind {job.kind} has no such result.")
     if job.result_fence is None:
         raise Conflict(f"the job is {job.status}: there is no result yet.", job=job.status)
-    return job, parts.folder.attempt(job_id, job.result_fence)
+    folder = parts.folder.attempt(job_id, job.result_fence)
+    if target is not None:
+        return job, target_folder(folder, target)
+    if job.spec.get("targets") is not None and not whole:
+        raise NotFound("the selection has many targets: say which (target), see /targets.")
+    return job, folder
 
 
-def _wanted(asked: Asked, sort: str | None, verdict: list[Verdict] | None = None) -> Wanted:
+def wanted_rows(asked: Asked, sort: str | None, verdict: list[Verdict] | None = None) -> Wanted:
     return Wanted(sort, list(verdict or ()), asked.search, 0, asked.limit)
 
 
-async def _read(
+async def read_rows(
     parts: PartsOf, caller: Caller, table: Table, asked: Asked, wanted: Wanted
 ) -> Response | dict[str, Any]:
     """A file of the table, or the members of a page of it."""

@@ -21,11 +21,15 @@ from srs.ingest.formats.arrays.hdf5 import file_record
 from srs.ingest.formats.format import Format
 from srs.ingest.readers.extras import require
 from srs.ingest.readers.fields import parse_number
-from srs.ingest.readers.genotypes import GenotypeSource, describe_places, name_variants
+from srs.ingest.readers.genotypes.individuals import join_ids, name_phenotype
+from srs.ingest.readers.genotypes.source import (
+    VARIANT_MEM,
+    GenotypeSource,
+    describe_places,
+    name_variants,
+)
 
-UNKNOWN = -9  # a phenotype that is missing
 UNUSED = ("father", "mother", "cm_position")
-VARIANT_MEM = 800  # while .bim is read: its fields as text of equal width, and as names
 READ_MEM = 32 << 20  # buffers of bed-reader's threads
 BY_VARIANTS = b"\x6c\x1b\x01"  # how a .bed file that is stored by variants starts
 _PAIRS = (np.arange(256)[:, None] >> np.arange(0, 8, 2)) & 3
@@ -123,10 +127,7 @@ def _say(error: Exception) -> str:
 
 def sample_ids(bed: Any) -> list[str]:
     """Individual ids, with the family before them where they are not unique alone."""
-    ids: list[str] = bed.iid.tolist()
-    if len(set(ids)) == len(ids):
-        return ids
-    return [f"{family}_{one}" for family, one in zip(bed.fid.tolist(), ids, strict=True)]
+    return join_ids(bed.fid.tolist(), bed.iid.tolist())
 
 
 def read_fam(bed: Any, name: str, path: Path) -> pd.Series[Any]:
@@ -143,16 +144,7 @@ def read_fam(bed: Any, name: str, path: Path) -> pd.Series[Any]:
         numbers = np.array([parse_number(str(text)) for text in bed.pheno.tolist()])
     except ValueError as error:
         raise SourceError(f"a phenotype of {fam}: {error}.") from None
-    numbers[numbers == UNKNOWN] = np.nan
-    known = set(numbers[~np.isnan(numbers)].tolist())
-    if known == {0, 1}:
-        raise SourceError(
-            f"the phenotypes of {fam} are 0 and 1, where 1 means control, 2 case and 0 missing: "
-            f"write 1 and 2, or give the phenotype in a table (--table)."
-        )
-    if known <= {0, 1, 2}:
-        return pd.Series([{1: "control", 2: "case"}.get(n) for n in numbers.tolist()], name=name)
-    return pd.Series(numbers, name=name)
+    return name_phenotype(numbers, name, fam)
 
 
 PLINK_FORMAT = Format(

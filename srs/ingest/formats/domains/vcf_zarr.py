@@ -18,14 +18,18 @@ from srs.ingest.formats.arrays.in_memory import folder_mark
 from srs.ingest.formats.domains.anndata import read_column
 from srs.ingest.formats.folders import FolderSigns
 from srs.ingest.formats.format import FOLDER, Format
-from srs.ingest.readers.genotypes import GenotypeSource, describe_places, name_variants
+from srs.ingest.readers.genotypes.sites import UNKNOWN_ALLELE
+from srs.ingest.readers.genotypes.source import (
+    VARIANT_MEM,
+    GenotypeSource,
+    describe_places,
+    name_variants,
+)
 from srs.ingest.readers.zarr_checks import check_array, check_folder, open_group
 from srs.ingest.readers.zarr_chunks import ZarrChunks
 
 GENOTYPES = "call_genotype"
 FIXED_MEM = 64 << 20  # what the allocator keeps for zarr's threads
-UNKNOWN_ALLELE = "."
-VARIANT_MEM = 800  # ids, contigs and positions as text while they become names
 
 
 @njit(nogil=True, cache=True)

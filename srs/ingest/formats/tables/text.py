@@ -20,6 +20,7 @@ from srs.errors import SourceError
 from srs.ingest.block import ColumnBlock, Source, Wanted, check_features, small_block
 from srs.ingest.encode.transpose import FeatureSpill
 from srs.ingest.formats.format import Format
+from srs.ingest.formats.tables.geo import SeriesMatrix, is_series
 from srs.ingest.readers.fields import find_comma_columns, is_number, parse_number, parse_texts
 from srs.ingest.readers.lines import (
     LineParser,
@@ -41,6 +42,8 @@ COLUMN_MEM = 240  # the name of a column, and its field of the present line as t
 
 
 def open_text(path: Path, wanted: Wanted) -> Source:
+    if is_series(path):
+        return SeriesMatrix(path, wanted)
     layout = read_layout(path)
     if wanted.orientation == "features":
         return TextRows(path, layout, wanted)
@@ -271,7 +274,7 @@ def reread_text(
     wanted      with the id column that the table was read with
     n_features  that the table had then
     """
-    if wanted.orientation != "samples":
+    if wanted.orientation != "samples" or is_series(path):
         return None
     layout = read_layout(path)
     header = layout.header or ()
@@ -290,7 +293,7 @@ def reread_text(
 TEXT_FORMAT = Format(
     name="text",
     title="text table",
-    help="fields separated by commas, tabs, semicolons or spaces; text becomes categories",
+    help="fields between commas, tabs, semicolons, spaces; text is categories; GEO series matrices",
     open=open_text,
     suffixes=(*SUFFIXES, *(f"{suffix}.gz" for suffix in SUFFIXES)),
     options=("orientation",),

@@ -11,11 +11,12 @@ import numpy as np
 from srs.effects.classes import told_class
 from srs.effects.sweep import Sweep
 from srs.engine.context import RunContext
+from srs.engine.run.adjusting import adjustment_of
 from srs.engine.worker import make_task
 from srs.executors import Executor
-from srs.selection.effects.adjusting import adjustment_of
+from srs.targets.registry import target_kind
 
-STEP_VALUES = 1 << 26  # codes of a step: some tenths of a second
+STEP_VALUES = 1 << 23  # codes of a step: some hundredths of a second, for all threads to share
 COLUMNS = ("beta", "standard_error", "score_z", "frequency", "n_known")
 
 
@@ -53,17 +54,19 @@ class SweepSpec:
 
 def sweep_of(context: RunContext) -> Sweep | None:
     """The target of a run for the pass; None if it has more than two classes."""
-    target = context.target
-    if target.n_classes > 2:
+    stored = context.store.target(context.settings.target)
+    if stored.n_classes > 2:
         return None
     adjusted = adjustment_of(context)
     classes, values = np.empty(0, np.int64), np.empty(0)
-    if len(target.values):
-        stored = context.store.target(context.settings.target)
+    null = None
+    if target_kind(stored.kind).by_model:
+        null = context.samples.null
+    elif not stored.has_classes:
         values = np.asarray(stored.values, np.float64)[adjusted.train]
     else:
-        labels = context.store.target(context.settings.target).labels
-        classes = (target.classes[adjusted.train] == told_class(labels)).astype(np.int64)
+        told = told_class(stored.labels)
+        classes = (stored.values[adjusted.train] == told).astype(np.int64)
     return Sweep(
         order=adjusted.train,
         classes=classes,
@@ -71,6 +74,7 @@ def sweep_of(context: RunContext) -> Sweep | None:
         others=None if adjusted.others.shape[1] == 1 else adjusted.others,
         weights=adjusted.weights,
         clusters=adjusted.clusters,
+        null=null,
     )
 
 

@@ -1,4 +1,4 @@
-"""What effects are adjusted for: strata of the confounders, weights and subjects of the samples."""
+"""What effects are adjusted for: covariates, strata of the confounders, weights and subjects."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from srs.engine.adjusting.strata import sample_column
 from srs.engine.context import RunContext
-from srs.engine.samples import sample_column
 
 SAMPLES_PER_STRATUM = 10  # fewer on average, and strata are too many for a column each
 
@@ -36,7 +36,10 @@ def adjustment_of(context: RunContext) -> Adjustment:
     train = np.asarray(samples.train, np.int64)
     others = np.ones((len(train), 1))
     names: tuple[str, ...] = ()
-    if samples.strata is not None:
+    if samples.covariates is not None:  # with strata of the confounders among its columns
+        others = samples.covariates.columns[train]
+        names = (*settings.covariates, *settings.confounders)
+    elif samples.strata is not None:
         _, numbers = np.unique(samples.strata[train], return_inverse=True)
         n_strata = int(numbers.max()) + 1
         if n_strata * SAMPLES_PER_STRATUM <= len(train):

@@ -1,0 +1,1 @@
+"""Commands on many targets of one store."""

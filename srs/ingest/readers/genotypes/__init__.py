@@ -1,0 +1,1 @@
+"""What formats of genotypes share: sources of dosages, variants, and tables of individuals."""

@@ -1,0 +1,1 @@
+"""The report of many targets of one store."""
