@@ -22,7 +22,7 @@ from srs_service.schemas.select_settings import REFUSED, SelectSettings
 ROOT = Path(__file__).resolve().parents[1]
 BY_NAME = {setting.public_name: setting for setting in SETTINGS}
 # Of scikit-learn: its own names, and what X and y say; a selector keeps no files.
-OF_A_SELECTOR = {"random_state", "n_jobs"}
+OF_A_SELECTOR = {"random_state", "n_jobs", "target_kind"}
 NOT_OF_A_SELECTOR = {
     "seed",
     "threads",

@@ -240,3 +240,26 @@ def values_of_tile(tile, order, dosages, skipped, x, found):
     for j in range(n_columns):
         if not usable[j]:
             x[0, j] = np.nan
+
+
+@njit(nogil=True, cache=True)
+def sums_of_values(x, spans, sums):
+    """Sums over samples of x times each span but the last, and of x squared times the last.
+
+    (A product of matrices would do, but the threads of BLAS get in the way of ours.)
+
+    x      float64 (n, n_columns)
+    spans  float64 (n, k + 1)
+    sums   float64 (k + 1, n_columns)
+    """
+    n_columns = x.shape[1]
+    n_spans = spans.shape[1] - 1
+    sums[:] = 0.0
+    for i in range(x.shape[0]):
+        for k in range(n_spans):
+            span = spans[i, k]
+            for j in range(n_columns):
+                sums[k, j] += span * x[i, j]
+        span = spans[i, n_spans]
+        for j in range(n_columns):
+            sums[n_spans, j] += span * x[i, j] * x[i, j]

@@ -8,11 +8,19 @@ Newton step from the null model (exact for numbers), and missing values count as
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from srs.effects.levels import MOST_STEPS, odds_of_tiles, slopes_of_tiles, values_of_tile
+from srs.effects.levels import (
+    MOST_STEPS,
+    odds_of_tiles,
+    slopes_of_tiles,
+    sums_of_values,
+    values_of_tile,
+)
 from srs.targets.models.null import NullModel
 
 
@@ -61,23 +69,17 @@ class Sweep:
     def _adjusted(
         self, tiles: np.ndarray, dosages: np.ndarray, skipped: np.ndarray, found: np.ndarray
     ) -> None:
-        others, rest, mass = self._null_model()
-        bread = np.linalg.pinv(others.T @ (mass[:, None] * others))
-        n_columns = tiles.shape[2]
-        x = np.empty((len(self.order), n_columns))
-        for t, tile in enumerate(tiles):
-            here = slice(t * n_columns, (t + 1) * n_columns)
-            values_of_tile(
-                tile, self.order, dosages[here], skipped[here], x=x, found=found[:, here]
-            )
-            usable = np.isfinite(x[0])
-            x[0, ~usable] = 0.0
-            left = x - others @ (bread @ (others.T @ (mass[:, None] * x)))
-            score, spread = left.T @ rest, np.einsum("ij,i,ij->j", left, mass, left)
-            usable &= spread > 1e-9 * np.maximum(np.einsum("ij,i,ij->j", x, mass, x), 1e-300)
+        others, rest, mass = self._fitted
+        cross = mass[:, None] * others
+        bread = np.linalg.pinv(others.T @ cross)
+        scale = 1.0 if len(self.classes) else float(rest @ rest) / max(len(rest) - 1, 1)
+        for here, x, sums in self._sums(tiles, dosages, skipped, (cross, rest, mass), found=found):
+            score, spread, usable = _score(sums, bread)
+            variance = scale * spread
+            if self.weights is not None or self.clusters is not None:
+                variance = self._variance(x - others @ (bread @ sums[: len(bread)]), rest)
             with np.errstate(all="ignore"):
-                beta = score / spread
-                z = score / np.sqrt(self._variance(left, rest, spread))
+                beta, z = score / spread, score / np.sqrt(variance)
                 error = np.abs(beta / z)
             if not len(self.classes) and self.weights is None and self.clusters is None:
                 freedom = len(rest) - others.shape[1] - 1
@@ -99,35 +101,47 @@ class Sweep:
         """Scores of a null model, and one Newton step from it."""
         mass = np.ones(len(self.order)) if self.weights is None else self.weights
         rest, information = mass * null.residuals[self.order], mass * null.information[self.order]
-        cross = mass[:, None] * null.cross[self.order]
-        x = np.empty((len(self.order), tiles.shape[2]))
-        for t, tile in enumerate(tiles):
-            here = slice(t * tiles.shape[2], (t + 1) * tiles.shape[2])
-            values_of_tile(
-                tile, self.order, dosages[here], skipped[here], x=x, found=found[:, here]
-            )
-            usable = np.isfinite(x[0])
-            x[0, ~usable] = 0.0
-            a = cross.T @ x
-            slopes, whole = null.bread @ a, information @ x**2
-            spread = whole - (a * slopes).sum(axis=0)
-            usable &= spread > 1e-9 * np.maximum(whole, 1e-300)
-            score, variance = x.T @ rest, spread
+        spans = (mass[:, None] * null.cross[self.order], rest, information)
+        bread = null.bread
+        for here, x, sums in self._sums(tiles, dosages, skipped, spans, found=found):
+            score, spread, usable = _score(sums, bread)
+            variance = spread
             if self.weights is not None or self.clusters is not None:
-                left = x - cross @ slopes / np.maximum(information, 1e-12)[:, None]
-                variance = self._variance(left, rest, spread)
+                told = spans[0] @ (bread @ sums[: len(bread)])
+                variance = self._variance(x - told / np.maximum(information, 1e-12)[:, None], rest)
             with np.errstate(all="ignore"):
                 beta, z = score / spread, score / np.sqrt(variance)
                 error = np.sqrt(variance) / spread
             for row, values in enumerate((beta, error, z)):
                 found[row, here] = np.where(usable, values, np.nan)
 
-    def _variance(self, left: np.ndarray, rest: np.ndarray, spread: np.ndarray) -> np.ndarray:
-        """Variance of the scores: that of the model, or of the sums by subject."""
-        if self.weights is None and self.clusters is None:
-            if len(self.classes):
-                return spread
-            return spread * float(rest @ rest) / max(len(rest) - 1, 1)
+    def _sums(
+        self,
+        tiles: np.ndarray,
+        dosages: np.ndarray,
+        skipped: np.ndarray,
+        spans: tuple[np.ndarray, np.ndarray, np.ndarray],
+        *,
+        found: np.ndarray,
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Of each tile its place, its values, and their sums with the spans of a model; not a
+        number where a column tells nothing."""
+        together = np.column_stack(spans)
+        width = tiles.shape[2]
+        x, sums = np.empty((len(self.order), width)), np.empty((together.shape[1], width))
+        for t, tile in enumerate(tiles):
+            here = slice(t * width, (t + 1) * width)
+            values_of_tile(
+                tile, self.order, dosages[here], skipped[here], x=x, found=found[:, here]
+            )
+            usable = np.isfinite(x[0])
+            x[0, ~usable] = 0.0
+            sums_of_values(x, together, sums)
+            sums[:, ~usable] = np.nan
+            yield here, x, sums
+
+    def _variance(self, left: np.ndarray, rest: np.ndarray) -> np.ndarray:
+        """Variance of the scores by the sums of each subject."""
         scores = left * rest[:, None]
         if self.clusters is not None:
             numbers = np.unique(self.clusters, return_inverse=True)[1].reshape(-1)
@@ -135,6 +149,10 @@ class Sweep:
             np.add.at(sums, numbers, scores)
             scores = sums
         return np.asarray((scores**2).sum(axis=0))
+
+    @cached_property
+    def _fitted(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self._null_model()
 
     def _null_model(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Covariates, what they leave of the target (with weights), and the masses of samples."""
@@ -157,3 +175,13 @@ class Sweep:
                 break
         p = 1.0 / (1.0 + np.exp(-np.clip(others @ beta, -30, 30)))
         return others, weights * (self.classes - p), weights * p * (1.0 - p)
+
+
+def _score(sums: np.ndarray, bread: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores of columns, what covariates leave of their information, and whether that is enough."""
+    k = len(bread)
+    score, whole = sums[k], sums[k + 1]
+    spread = whole - (sums[:k] * (bread @ sums[:k])).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        usable = spread > 1e-9 * np.maximum(whole, 1e-300)
+    return score, spread, usable

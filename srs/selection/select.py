@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,8 @@ from srs.executors import Executor, open_executor
 from srs.memory import release_memory
 from srs.results.result import Result
 from srs.selection.document import make_result, run_notices, run_projected_mem
+from srs.selection.expected import seconds_after
 from srs.selection.feature_sets import choose_sets
-from srs.selection.groups import signal_seconds
 from srs.selection.request import Request, read_request
 from srs.settings import RunArguments
 from srs.store import Chosen, FeatureStore
@@ -258,7 +257,7 @@ def _make_run(
     asked = {
         "on_progress": given.on_progress,
         "finish": given.finish,
-        "seconds_after": partial(signal_seconds, n_samples=context.shape.n_samples),
+        "seconds_after": seconds_after(context, executor.n_parallel),
     }
     if executor.remote:
         task = make_task(context, executor.n_parallel)

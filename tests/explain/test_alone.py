@@ -7,8 +7,13 @@ from sklearn.metrics.cluster import expected_mutual_information
 
 from srs.errors import InputError, SettingsError
 from srs.explain.analyses import contrasts, degrees, feature_permutation, mda_intervals
-from srs.explain.conditional import class_information, cut_levels, learned, number_information
-from srs.explain.staged import Counts, stages
+from srs.explain.permuting.conditional import (
+    class_information,
+    cut_levels,
+    learned,
+    number_information,
+)
+from srs.explain.permuting.staged import Counts, stages
 from srs.theory import asymptotic_importances
 from srs.trees import TreeTarget
 from tests.theory.published import DIGITS

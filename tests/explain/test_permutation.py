@@ -19,7 +19,7 @@ from srs.explain.analyses import (
     open_matrix,
     vote_shift,
 )
-from srs.explain.permuted import permute_features
+from srs.explain.permuting.permuted import permute_features
 from srs.results.analysis import correct
 from srs.trees import TreeSettings, TreeTarget, grow, grow_trees
 from tests.explain.data import needs_data, vote_shift_example

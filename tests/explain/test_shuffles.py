@@ -9,9 +9,9 @@ from sklearn.metrics import roc_auc_score
 
 from srs.errors import InputError, SettingsError
 from srs.explain.analyses import Forest, ForestSettings, grow_forest, mda, mdi, open_matrix
-from srs.explain.mirrored import mirrored_p_values
-from srs.explain.permuted import permute_features
-from srs.explain.shuffles import Scheme, associations, shuffle_features
+from srs.explain.permuting.mirrored import mirrored_p_values
+from srs.explain.permuting.permuted import permute_features
+from srs.explain.permuting.shuffles import Scheme, associations, shuffle_features
 from srs.seeds import draw_tree_key, make_rng
 from srs.theory import correlated_mda, normal_mda
 from srs.trees.random import U32, node_key, random_below

@@ -5,7 +5,7 @@ The trees are totally randomised, and all nodes of a level test the same feature
 order of the features. At level k, every feature that is not yet used is tried in all nodes, given
 the k features above. The mean over trees estimates the mean of I(X; Y | B) over all B of k others,
 which is p times the terms of degree k in equation 5.2 (`srs.theory.asymptotic_importances` with
-by_degree). What chance tells in small nodes is taken off (`srs.explain.conditional`).
+by_degree). What chance tells in small nodes is taken off (`srs.explain.permuting.conditional`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import numpy as np
 from srs.catalogue import MOST, Analysis, Option, Section
 from srs.errors import InputError
 from srs.executors import LocalExecutor
-from srs.explain.conditional import Learned, cut_levels, learned, told_within
 from srs.explain.forest import OnProgress
 from srs.explain.matrix import Matrix, open_matrix, random_order
-from srs.explain.staged import Counts, stages
+from srs.explain.permuting.conditional import Learned, cut_levels, learned, told_within
+from srs.explain.permuting.staged import Counts, stages
 from srs.results.analysis import AnalysisResult, check_counts, correct, make_table
 from srs.seeds import EXPLAIN, make_rng
 
@@ -59,7 +59,7 @@ def degrees(
     max_degree      largest number of other features that are given
     n_trees         random orders of the features
     n_permutations  most permutations of a feature, against the target and all others; fewer for
-                    features that chance explains (`srs.explain.staged`)
+                    features that chance explains (`srs.explain.permuting.staged`)
     n_levels        levels that ordered features are cut into; more of them see finer, and need more
                     samples
 

@@ -18,9 +18,9 @@ from srs.catalogue import Analysis, Option, Section
 from srs.errors import InputError, SettingsError
 from srs.explain.forest import Forest, forest_of, grow_forest
 from srs.explain.matrix import Matrix
-from srs.explain.mirrored import few_mirrored, mirrored_p_values
-from srs.explain.permuted import Permuted, permute_features
-from srs.explain.shuffles import Scheme, associations, shuffle_features
+from srs.explain.permuting.mirrored import few_mirrored, mirrored_p_values
+from srs.explain.permuting.permuted import Permuted, permute_features
+from srs.explain.permuting.shuffles import Scheme, associations, shuffle_features
 from srs.results.analysis import AnalysisResult, check_counts, correct, make_table
 from srs.seeds import EXPLAIN, make_rng
 

@@ -11,7 +11,7 @@ from srs.catalogue import Analysis, Option, Section
 from srs.errors import SettingsError
 from srs.explain.forest import Forest, error_of_mean, forest_of, grow_forest
 from srs.explain.matrix import Matrix, random_order
-from srs.explain.mirrored import few_mirrored, mirrored_p_values
+from srs.explain.permuting.mirrored import few_mirrored, mirrored_p_values
 from srs.results.analysis import AnalysisResult, check_counts, correct, make_table
 from srs.seeds import EXPLAIN, make_rng
 

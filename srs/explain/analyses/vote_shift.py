@@ -13,7 +13,7 @@ from srs.errors import InputError
 from srs.explain.analyses.mda import accuracy_decrease
 from srs.explain.forest import Forest, forest_of
 from srs.explain.matrix import check_classes
-from srs.explain.permuted import Permuted, permute_features
+from srs.explain.permuting.permuted import Permuted, permute_features
 from srs.results.analysis import AnalysisResult, correct, make_table
 
 METHODS = ("chi2", "ks")

@@ -212,7 +212,8 @@ def _factor_caution(factor: Factor, ids: list[int]) -> Caution:
         f"features. {factor.n_along:,} of the {factor.n_checked:,} listed features that were "
         "checked go along with it: given the component, most of their association with the "
         "target is gone. Find the factor, or compute the component, ingest it as a column of the "
-        "samples (--sample-column) and adjust for it (confounders=, --confounder).",
+        "samples (--sample-column) and adjust for it (covariates=, --covariates; for batches "
+        "confounders=, --confounder).",
         "feature_ids": ids,
         "factor": {
             "component": factor.component,

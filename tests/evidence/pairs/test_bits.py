@@ -83,3 +83,22 @@ def test_a_permutation_of_the_training_samples_leaves_cuts_as_they_are():
     one, other = (choose_cuts(tiles_of(c), train, np.arange(64)) for c in (codes, moved))
     assert np.array_equal(one.low, other.low)
     assert np.array_equal(one.column, other.column)
+
+
+def test_cuts_are_known_from_bits(global_random_seed):
+    """Probes take them from the bits of their features, of which a block may hold more."""
+    rng = np.random.default_rng(global_random_seed)
+    codes = rng.integers(0, rng.choice([1, 2, 3, 40], size=130), (200, 130)).astype(np.uint8)
+    tiles, first = tiles_of(codes), 1_000
+    groups = make_groups(np.arange(200), rng.integers(0, 2, 200))
+    owners = np.arange(first, first + 130)
+    categorical = rng.random(130) < 0.3
+    cuts = choose_cuts(tiles, groups.train, owners, categorical=categorical)
+    bits = make_bits(tiles, cuts, groups)
+    for n in (130, 64, 1):
+        some = choose_cuts(tiles, groups.train, owners[:n], categorical=categorical[:n])
+        known = bits.cuts(first, n)
+        for name in ("column", "owner", "low", "high"):
+            one, other = getattr(known, name), getattr(some, name)
+            assert one.dtype == other.dtype
+            assert np.array_equal(one, other)

@@ -24,8 +24,8 @@ from srs.explain.forest import (
     mean_importance,
 )
 from srs.explain.matrix import Matrix, open_matrix, random_order
-from srs.explain.shuffles import Scheme, shuffle_features
-from srs.explain.staged import Counts, stages
+from srs.explain.permuting.shuffles import Scheme, shuffle_features
+from srs.explain.permuting.staged import Counts, stages
 from srs.results.analysis import AnalysisResult, check_counts, correct, make_table
 from srs.seeds import EXPLAIN, make_rng
 
@@ -49,7 +49,7 @@ def feature_permutation(
 
     measure         "mda": mean decrease of accuracy; "mdi": mean decrease of impurity
     n_permutations  most permutations of a feature, with a forest each; fewer for features that
-                    chance explains (`srs.explain.staged`)
+                    chance explains (`srs.explain.permuting.staged`)
 
     value    the importance
     error    its standard error over trees
@@ -89,14 +89,9 @@ def feature_permutation(
             if on_progress:
                 on_progress((start + (stop - start) * done / len(tasks)) / n_permutations)
         counts.add(active, null)
-    settings = {
-        "measure": measure,
-        "n_trees": n_trees,
-        "n_permutations": n_permutations,
-        "seed": seed,
-    }
+    used = {"measure": measure, "n_trees": n_trees, "n_permutations": n_permutations, "seed": seed}
     table = _table(matrix, counts, plain[:, 1])
-    return AnalysisResult("feature-permutation", table, settings, (*NOTES, *matrix.notices))
+    return AnalysisResult("feature-permutation", table, used, (*NOTES, *matrix.notices))
 
 
 def _table(matrix: Matrix, counts: Counts, error: np.ndarray) -> Any:

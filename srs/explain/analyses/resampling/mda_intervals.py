@@ -24,7 +24,7 @@ from srs.executors import LocalExecutor
 from srs.explain.analyses.mda import accuracy_decrease
 from srs.explain.forest import ForestSettings, OnProgress, grow_forest
 from srs.explain.matrix import Matrix, open_matrix
-from srs.explain.permuted import permute_features
+from srs.explain.permuting.permuted import permute_features
 from srs.results.analysis import AnalysisResult, check_counts, correct, make_table
 from srs.seeds import EXPLAIN, make_rng
 

@@ -21,7 +21,7 @@ from numba import njit
 from srs.executors import LocalExecutor
 from srs.explain.forest import Forest
 from srs.explain.matrix import Matrix
-from srs.explain.permuted import DOMAIN_PERMUTED, PERMUTED, TREES_AT_ONCE, Permuted, _leaf
+from srs.explain.permuting.permuted import DOMAIN_PERMUTED, PERMUTED, TREES_AT_ONCE, Permuted, _leaf
 from srs.seeds import draw_tree_key, make_rng
 from srs.trees import MISSING
 from srs.trees.random import U32, U64, mix64, node_key, random_below
