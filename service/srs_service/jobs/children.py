@@ -152,8 +152,7 @@ class Questions:
 
 
 def _run(connection: Connection, order: dict[str, Any]) -> None:
-    from srs_service.jobs.reporting import Reporter
-    from srs_service.jobs.room import Room
+    from srs_service.jobs.reporting import Reporter, Room
     from srs_service.jobs.work import run_work
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the service's to obey

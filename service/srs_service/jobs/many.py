@@ -15,8 +15,7 @@ from srs.errors import CheckpointError
 from srs_service.data.store_checks import check_zarr
 from srs_service.database.documents import Figures, ManySummary
 from srs_service.errors import Invalid
-from srs_service.jobs.reporting import Reporter, Throttle
-from srs_service.jobs.room import Room
+from srs_service.jobs.reporting import Reporter, Room, Throttle
 
 log = logging.getLogger("srs_service")
 

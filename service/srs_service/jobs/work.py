@@ -35,8 +35,7 @@ from srs_service.database.documents import (
 from srs_service.errors import FULL, DiskFull, Invalid, ServiceError
 from srs_service.jobs.cluster_watch import watch_cluster
 from srs_service.jobs.many import figures_of, open_checked, run_many, without_location
-from srs_service.jobs.reporting import Reporter, Stopped, Throttle
-from srs_service.jobs.room import Room
+from srs_service.jobs.reporting import Reporter, Room, Stopped, Throttle
 
 log = logging.getLogger("srs_service")
 

@@ -3,13 +3,11 @@
 from srs_service.http.routes import (
     account,
     admin,
-    analyses,
+    catalogues,
     datasets,
     events,
-    formats,
     health,
     jobs,
-    kinds,
     page,
     results,
     session,
@@ -30,9 +28,7 @@ ROUTERS = (
     results.router,
     targets.router,
     results.compare_router,
-    analyses.router,
-    kinds.router,
-    formats.router,
+    catalogues.router,
     page.router,
 )
 

@@ -335,7 +335,9 @@ async def find_table(
 async def find_folder(
     parts: PartsOf, caller: Caller, job_id: str, kind: JobKind, target: str | None = None
 ) -> Path:
-    _, folder = await run_in_threadpool(find_result, parts, caller.owner, job_id, {kind}, target)
+    _, folder = await run_in_threadpool(
+        find_result, parts, caller.owner, job_id, {kind}, target=target
+    )
     return folder
 
 
