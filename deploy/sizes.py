@@ -20,6 +20,7 @@ from srs.memory import MB, parse_bytes
 NANNY_MEM = 256 * MB  # Dask's nanny (a fresh Dask process: 63 MB), health checks, /tmp; a choice
 SERVICE_MEM = 1024 * MB  # the service, what jobs are forked from, two questions; a choice
 SPARE_MEM = 1536 * MB  # that `srs_service.jobs.work` lets ingest and explain hold beyond `memory`
+N_SHORT = 1  # ingests that run beside max_running jobs: the default of SRS_MAX_RUNNING_SHORT
 TYPICAL_SAMPLES = 1_000
 
 
@@ -67,13 +68,13 @@ class Sizes:
 
     @property
     def service_request(self) -> int:
-        return SERVICE_MEM + self.max_running * self.job_mem
+        return SERVICE_MEM + self.max_running * self.job_mem + N_SHORT * self.memory
 
     @property
     def service_container(self) -> int:
         """Above what the kernel lets a child hold: it ends what went wrong, not the service."""
         child = max(int(1.5 * self.job_mem), self.memory + SPARE_MEM)
-        return SERVICE_MEM + self.max_running * child
+        return SERVICE_MEM + self.max_running * child + N_SHORT * (self.memory + SPARE_MEM)
 
 
 PATCH = """# Written by: python deploy/sizes.py --for kubernetes {command}

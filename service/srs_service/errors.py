@@ -9,6 +9,7 @@ ServiceError                its text may be shown to users as it is
 ├── TooSlow            408  the client sent nothing for too long
 ├── Conflict           409  the thing is in a state that does not allow it
 ├── TooLarge           413  more bytes than allowed
+│   └── OverQuota      413  more bytes than the user may keep
 ├── UnsupportedType    415  the body is not of a type that is read
 ├── Invalid            422  the request makes sense as HTTP and not as a request to us
 │   ├── OutOfReach     422  an address or path that must not be read
@@ -16,13 +17,16 @@ ServiceError                its text may be shown to users as it is
 ├── BadRequest         400  a token of ours that is not ours
 ├── TooMany            429  a limit of requests, streams or waiting jobs
 └── Unavailable        503  a part of the service does not answer
+    └── DiskFull       503  its disk has no space left
 LeaseLost                   for the runner only: another one has the job now
 """
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
+FULL = (errno.ENOSPC, errno.EDQUOT)  # what the system says of a disk without space
 TYPE_PREFIX = "urn:srs:problem:"
 
 
@@ -94,6 +98,12 @@ class TooLarge(ServiceError):
     status, code, title = 413, "too-large", "More bytes than allowed"
 
 
+class OverQuota(TooLarge):
+    """The members `needed` and `limit` are the two numbers, in bytes."""
+
+    code, title = "over-quota", "More bytes than you may keep"
+
+
 class UnsupportedType(ServiceError):
     status, code, title = 415, "unsupported-type", "The type of the body is not supported"
 
@@ -122,6 +132,13 @@ class TooMany(ServiceError):
 
 class Unavailable(ServiceError):
     status, code, title = 503, "unavailable", "A part of the service does not answer"
+
+
+class DiskFull(Unavailable):
+    code, title = "disk-full", "The disk of the service is full"
+
+    def __init__(self) -> None:
+        super().__init__("the disk of the service is full: tell the administrator.")
 
 
 class LeaseLost(Exception):

@@ -9,7 +9,7 @@ QUEUED ──claim──► RUNNING ──► SUCCEEDED | FAILED
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -92,6 +92,9 @@ class Job:
     summary     figures of its result; None before its end
     result_fence  the attempt whose folder holds the result
     finish_asked  whether a selection was asked to end with what it has found
+    priority    among the jobs of its owner: the highest is taken first
+    team        that may read it; None: its owner alone
+    labels      what the owner notes of it
     created_at, started_at, finished_at   seconds since 1970, by the database's clock
     """
 
@@ -113,6 +116,9 @@ class Job:
     created_at: float
     started_at: float | None
     finished_at: float | None
+    priority: int = 0
+    team: str | None = None
+    labels: dict[str, str] = field(default_factory=dict)
 
     @property
     def ended(self) -> bool:

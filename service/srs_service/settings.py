@@ -11,12 +11,20 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import ByteSize, Field, field_validator, model_validator
+from pydantic import ByteSize, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 PREFIX = "SRS_"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
+LISTS = (
+    "store_roots",
+    "store_urls",
+    "trusted_networks",
+    "trusted_proxies",
+    "oidc_scopes",
+    "oidc_teams",
+)
 Names = Annotated[tuple[str, ...], NoDecode]
 Paths = Annotated[tuple[Path, ...], NoDecode]
 
@@ -48,6 +56,15 @@ class Settings(BaseSettings):
 
     # What jobs may use.
     max_running: int = Field(1, ge=0, le=64, description="jobs that this process runs at once")
+    max_running_short: int = Field(
+        1, ge=0, le=64, description="ingests that run beside, when all other places are taken"
+    )
+    max_running_per_user: int = Field(
+        64, ge=1, description="jobs of one user that run at once, in all processes"
+    )
+    max_job_seconds: float | None = Field(
+        None, gt=0, description="time that an attempt of a job may take; default: no limit"
+    )
     threads: int | None = Field(
         None, ge=1, le=1024, description="threads of a job; default: cores / SRS_MAX_RUNNING"
     )
@@ -92,6 +109,15 @@ class Settings(BaseSettings):
     max_user_data: ByteSize = Field(
         ByteSize(10**11), description="maximum bytes that one user may keep"
     )
+    min_free: ByteSize = Field(
+        ByteSize(5 * 10**8), description="free bytes of the disk below which nothing new is taken"
+    )
+    keep_uploads_days: float | None = Field(
+        None, gt=0, description="days after which uploads without a dataset are deleted"
+    )
+    keep_jobs_days: float | None = Field(
+        None, gt=0, description="days after their end after which jobs are deleted"
+    )
     trusted_networks: Names = Field(
         (), description="private networks that sources and webhooks may reach, e.g. 10.1.0.0/16"
     )
@@ -103,6 +129,15 @@ class Settings(BaseSettings):
     )
     oidc_audience: str | None = Field(None, description="audience that such tokens must name")
     oidc_scopes: Names = Field(("read", "write"), description="what users with such tokens may do")
+    oidc_client_id: str | None = Field(
+        None, description="client of the issuer that browsers sign in with; needs SRS_BASE_URL"
+    )
+    oidc_client_secret: SecretStr | None = Field(None, description="its secret, if it has one")
+    oidc_groups_claim: str = Field("groups", description="claim of tokens that lists groups")
+    oidc_teams: Names = Field(
+        (), description="teams of groups, e.g. lab-7=genomics; members read what the team shares"
+    )
+    oidc_admin_group: str | None = Field(None, description="group whose members are administrators")
     session_hours: float = Field(12.0, gt=0, le=720, description="lifetime of a browser session")
 
     # What one client may ask of it.
@@ -119,11 +154,15 @@ class Settings(BaseSettings):
         gt=0,
         description="time limit for a request head, a JSON body, or the next part of an upload",
     )
+    trusted_proxies: Names = Field(
+        (), description="networks of proxies whose X-Forwarded-For is believed in the audit log"
+    )
+    audit_days: float = Field(365.0, gt=0, description="days that the audit log is kept")
     idempotency_days: float = Field(30.0, gt=0, description="lifetime of idempotency keys")
 
     log_format: Literal["json", "text"] = Field("json", description="json or text")
 
-    @field_validator("store_roots", "store_urls", "trusted_networks", "oidc_scopes", mode="before")
+    @field_validator(*LISTS, mode="before")
     @classmethod
     def _split(cls, given: Any) -> Any:
         if isinstance(given, str):
@@ -144,7 +183,16 @@ class Settings(BaseSettings):
         """s3://bucket must not open s3://bucket-of-another."""
         return tuple(url if url.endswith("/") else f"{url}/" for url in urls)
 
-    @field_validator("trusted_networks", mode="after")
+    @field_validator("oidc_teams", mode="after")
+    @classmethod
+    def _pairs(cls, pairs: tuple[str, ...]) -> tuple[str, ...]:
+        for pair in pairs:
+            group, _, team = pair.partition("=")
+            if not group or not team:
+                raise ValueError(f"{pair!r} is not GROUP=TEAM")
+        return pairs
+
+    @field_validator("trusted_networks", "trusted_proxies", mode="after")
     @classmethod
     def _networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(str(ipaddress.ip_network(network)) for network in networks)
@@ -158,7 +206,17 @@ class Settings(BaseSettings):
             )
         if (self.oidc_issuer is None) != (self.oidc_audience is None):
             raise ValueError("SRS_OIDC_ISSUER and SRS_OIDC_AUDIENCE belong together: set both")
+        if self.oidc_client_id is not None and None in (self.oidc_issuer, self.base_url):
+            raise ValueError(
+                "SRS_OIDC_CLIENT_ID needs SRS_OIDC_ISSUER, and SRS_BASE_URL, to which browsers "
+                "come back"
+            )
         return self
+
+    @property
+    def team_of_group(self) -> dict[str, str]:
+        """The team that members of a group of the issuer belong to."""
+        return {group: team for group, _, team in (one.partition("=") for one in self.oidc_teams)}
 
     @property
     def is_https(self) -> bool:

@@ -61,3 +61,8 @@ class Client:
         """The user of the key and its scopes."""
         found: dict[str, Any] = self._connection.get("/v1/session").json()
         return found
+
+    def usage(self) -> dict[str, Any]:
+        """The bytes that you keep: n_bytes of limit, by uploads, datasets and jobs."""
+        found: dict[str, Any] = self._connection.get("/v1/usage").json()
+        return found

@@ -78,19 +78,46 @@ class Jobs:
     def list(
         self,
         *,
-        status: str | None = None,
-        kind: str | None = None,
+        status: str | Sequence[str] | None = None,
+        kind: str | Sequence[str] | None = None,
         dataset: Dataset | str | None = None,
+        name: str | None = None,
+        team: str | None = None,
         limit: int | None = None,
     ) -> list[Job]:
-        """Your jobs, the newest first."""
+        """Your jobs, the newest first.
+
+        status, kind  one or several
+        name          a part of the name
+        team          jobs that are shared with this team of yours
+        """
         params = {
             "status": status,
             "kind": kind,
             "dataset_id": None if dataset is None else _id(dataset),
+            "name": name,
+            "team": team,
         }
         found = items_of(self._connection, "/v1/jobs", params, limit)
         return [Job(self._connection, document) for document in found]
+
+    def compare(
+        self,
+        a: Job | str,
+        b: Job | str,
+        *,
+        target_a: str | None = None,
+        target_b: str | None = None,
+    ) -> dict[str, Any]:
+        """Two selections side by side: overlap of their relevant features, changed verdicts.
+
+        target_a, target_b  of selections for many targets: which
+        """
+        params = {"a": _id(a), "b": _id(b)}
+        targets = {"target_a": target_a, "target_b": target_b}
+        params |= {name: target for name, target in targets.items() if target is not None}
+        found: dict[str, Any] = self._connection.get("/v1/compare", params).json()
+        return found
 
     def get(self, job_id: str) -> Job:
         """The job of an id."""

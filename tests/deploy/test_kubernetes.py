@@ -278,7 +278,9 @@ def test_the_autoscaler_reads_a_figure_that_the_service_gives():
     assert scaler["minReplicas"] > 0
     statuses = re.findall(r"[A-Z]{5,}", rule["metricsQuery"])
     assert statuses == ["QUEUED", "RUNNING", "CANCELLING"]
-    shown = Metrics().render({JobStatus(s).value: 1 for s in statuses}, []).decode()
+    metrics = Metrics()
+    metrics.set_jobs({JobStatus(s).value: 1 for s in statuses})
+    shown = metrics.show().decode()
     for status in statuses:
         assert f'srs_jobs{{status="{status}"}} 1.0' in shown
     (scrape,) = yaml.safe_load((folder / "prometheus.yaml").read_text())["scrape_configs"]

@@ -61,10 +61,10 @@ def test_links_commands_and_figures_exist(name: str):
     assert [str(path) for path in (*links, *paths) if not path.exists()] == []
     metrics = Metrics()
     metrics.count_request("GET", "/", 200, 0.1)
-    shown = metrics.render({}, [("running", 0), ("streams", 0)]).decode()
-    given = {
-        sample.name for family in text_string_to_metric_families(shown) for sample in family.samples
-    } | {"srs_jobs", "srs_jobs_active"}
+    shown = metrics.show().decode()
+    families = list(text_string_to_metric_families(shown))
+    given = {sample.name for family in families for sample in family.samples}
+    given |= {family.name for family in families} | {"srs_jobs_active"}
     named = set(re.findall(r"\bsrs_[a-z_]+[a-z]\b", text))
     assert named
     assert named <= given, named - given

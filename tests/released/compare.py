@@ -22,7 +22,7 @@ RENAMED_VALUES = {"target_kind": {"classification": "classes", "regression": "nu
 
 # Keys that later versions added.
 ADDED = {"guarantee", "pairs", "n_features", "stability", "finish_asked"}
-ADDED |= {"stage", "direction", "found_by"}
+ADDED |= {"stage", "direction", "found_by", "labels", "priority", "team"}
 ADDED |= {"beta", "standard_error", "univariate_p", "frequency", "n_known"}
 ADDED |= {"effects", "measure", "profiles", "scan"}
 ADDED |= {"ratio", "p_mixed", "p_equivalent", "difference", "p_difference"}  # of context

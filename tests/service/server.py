@@ -67,7 +67,7 @@ class Server:
         self.folder = folder
         path = python_path() if site is None else f"{site}{os.pathsep}{python_path()}"
         self._limits = [] if open_files is None else ["prlimit", f"--nofile={open_files}"]
-        self.port = free_port()
+        self.port = int(settings.pop("port", None) or free_port())
         self.url = f"http://127.0.0.1:{self.port}"
         self.key = ""
         self.printed: list[str] = []  # by the last start

@@ -75,9 +75,10 @@ def test_only_public_names_of_srs_are_used():
 
 def test_sql_is_in_the_database_only():
     statement = re.compile(r"\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\b .*\b(FROM|SET|VALUES)\b")
+    package = ROOT / "service" / "srs_service"
     found = {
-        file.parent.name
-        for file in (ROOT / "service").rglob("*.py")
+        file.relative_to(package).parts[0]
+        for file in package.rglob("*.py")
         if statement.search(file.read_text())
     }
     assert found == {"database"}

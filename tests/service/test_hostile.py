@@ -295,7 +295,7 @@ def test_what_the_framework_answers_is_a_problem_too(client):
         assert (found["type"], found["title"]) == (known["type"], known["title"])
     check_problem(client.get("/v1/jobs/j_1"), 422)
     answer = client.put("/v1/jobs", json={})
-    assert check_problem(answer, 405)["detail"] == "this path takes GET, POST."
+    assert check_problem(answer, 405)["detail"] == "this path takes GET, HEAD, POST."
     assert set(answer.headers["allow"].split(", ")) >= {"GET", "POST"}
     check_problem(client.get("/v1/jobs", params={"limit": "0"}), 422)
     check_problem(client.get("/v1/jobs", params={"limit": "x"}), 422)

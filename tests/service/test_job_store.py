@@ -294,7 +294,7 @@ def test_an_ingest_settles_its_dataset(store):
     assert dataset.location == "/x"
     assert not any("/x" in event.data for event in store.events.read(job.id, 0, 100))
     assert (dataset.status, dataset.about, dataset.n_bytes) == ("READY", {"n_features": 3}, 9)
-    assert store.uploads.bytes_kept("ann") == 9
+    assert store.space.usage("ann").total == 9
 
 
 def test_a_cancelled_ingest_waits_again_when_it_is_resumed(store):

@@ -10,6 +10,7 @@ import pytest
 
 import srs
 from srs.client import Client
+from srs_service.data.layout import folder_size
 from tests.service.server import QUICK, register, select_request, wait_for, without_measured
 
 TARGETS = ["ldl", "case", "HbA1c (%)"]
@@ -76,6 +77,55 @@ def test_the_overview(client, job):
         assert answer.status_code == 404
         assert "many targets: say which" in answer.json()["detail"]
     assert client.get(f"{here}/features", params={"target": "../x"}).status_code == 404
+
+
+def test_two_targets_are_compared(client, job):
+    here = f"/v1/jobs/{job['id']}"
+    asked = {"a": job["id"], "b": job["id"], "target_a": "ldl", "target_b": "case"}
+    found = client.get("/v1/compare", params=asked).json()
+    params = {"verdict": "RELEVANT"}
+    lists = [
+        {row["name"] for row in client.get(f"{here}/features", params=params | of).json()["items"]}
+        for of in ({"target": "ldl"}, {"target": "case"})
+    ]
+    assert (found["n_shared"], found["n_both"]) == (60, len(lists[0] & lists[1]))
+    assert set(found["only_b"]) == lists[1] - lists[0] != set()
+    del asked["target_b"]
+    assert "say which" in client.get("/v1/compare", params=asked).json()["detail"]
+
+
+def test_files_of_targets_are_compressed_and_sent_in_parts(client, job):
+    here = f"/v1/jobs/{job['id']}"
+    for path, params in (("overview", {}), ("features", {"target": "ldl"})):
+        plain, packed = (
+            client.get(
+                f"{here}/{path}",
+                params=params | {"format": "csv"},
+                headers={"Accept-Encoding": encoding},
+            )
+            for encoding in ("identity", "gzip")
+        )
+        assert packed.headers["content-encoding"] == "gzip"
+        assert plain.text == packed.text
+        assert client.get(f"{here}/{path}", params=params | {"targett": "x"}).status_code == 422
+    of = {"target": "ldl"}
+    whole = client.get(f"{here}/result", params=of).content
+    part = client.get(f"{here}/result", params=of, headers={"Range": "bytes=5-9"})
+    assert (part.status_code, part.content) == (206, whole[5:10])
+
+
+def test_targets_that_do_not_fit_the_quota_end_early(start_service, root):
+    """Guards quotas: what the first target took says what all will take."""
+    X = np.random.default_rng(5).normal(size=(60, 30))
+    srs.ingest(X, root / "twenty.zarr", target={f"t{i}": X[:, i] for i in range(20)})
+    server = start_service(max_user_data="1200KB", max_running=1)
+    with server.client() as client:
+        asked = {**select_request(register(client, "twenty.zarr")), "targets": "all"}
+        made = wait_for(client, client.post("/v1/jobs", json=asked).json()["id"])
+        assert (made["status"], made["error"]["code"]) == ("FAILED", "over-quota")
+        kept = folder_size(server.folder / "data" / "jobs" / made["id"])
+        assert 0 < kept < 1_000_000
+        assert client.get("/v1/usage").json()["jobs"] == kept
 
 
 def test_one_target_has_no_list(client, many_id):

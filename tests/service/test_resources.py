@@ -187,12 +187,6 @@ def test_all_analyses_are_told_and_accepted(client, dataset_id, done):
     assert {item["required"] for item in told} == {True, False}
 
 
-def test_ranges_are_ignored(client, done):
-    for asked in ("bytes=0-9", "bytes=x", "bytes=9-1"):
-        answer = client.get(f"/v1/jobs/{done}/result", headers={"Range": asked})
-        assert (answer.status_code, answer.json()["format"]) == (200, "srs-result")
-
-
 def test_a_form_that_is_not_there_is_refused(client, done):
     answer = client.get(f"/v1/jobs/{done}/features", headers={"Accept": "image/png"})
     assert answer.status_code == 406

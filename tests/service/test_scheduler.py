@@ -107,3 +107,53 @@ def test_replicas_share_a_database_and_a_cluster(start_service, postgres_url, tm
     }
     assert all(taken.values()), "both replicas took jobs"
     assert sum(map(len, taken.values())) == len(jobs)
+
+
+def gauges(client: httpx.Client) -> dict[str, float]:
+    lines = [line for line in client.get("/metrics").text.splitlines() if line[:1] != "#"]
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+
+def says(client: httpx.Client, job_id: str, text: str, seconds: float = 30) -> None:
+    """Wait until a job says that it waits for something."""
+    deadline = time.monotonic() + seconds
+    while True:
+        progress = client.get(f"/v1/jobs/{job_id}").json()["progress"] or {}
+        if text in (progress.get("doing") or ""):
+            return
+        assert time.monotonic() < deadline, progress
+        time.sleep(0.1)
+
+
+@pytest.mark.fault
+def test_what_is_missing_of_a_cluster_is_said(start_service):
+    """No scheduler, no workers, scheduler lost: in the job, its events, /readyz and the figures."""
+    port = free_port()
+    server = start_service(scheduler=f"tcp://{HOST}:{port}", max_running=1)
+    ready = f"{server.url}/readyz"
+    with server.client() as client:
+        first, second = (submit(client, register(client, "wide.zarr"), seed=s) for s in (1, 2))
+        says(client, first, "the scheduler does not answer")
+        says(client, second, "the scheduler does not answer")
+        assert httpx.get(ready).json()["failing"] == ["scheduler"]
+        assert gauges(client)["srs_scheduler_up"] == 0
+        assert gauges(client)['srs_waiting{reason="scheduler"}'] == 2
+        with running(scheduler_command(HOST, port)):
+            says(client, first, "no workers")
+            assert httpx.get(ready).json()["failing"] == ["workers"]
+            assert gauges(client)["srs_workers"] == 0
+            assert client.get(f"/v1/jobs/{first}").json()["status"] == "RUNNING"
+            with running(worker_command(HOST, port)):
+                assert wait_for(client, first, seconds=120)["status"] == "SUCCEEDED"
+                assert wait_for(client, second, seconds=120)["status"] == "SUCCEEDED"
+                assert httpx.get(ready).status_code == 200
+                found = gauges(client)
+                assert (found["srs_scheduler_up"], found["srs_workers"]) == (1, 1)
+                assert found["srs_queue_oldest_seconds"] == 0
+                assert found['srs_job_seconds_count{kind="select",outcome="done"}'] == 2
+                assert found["srs_disk_free_bytes"] > 0
+                assert found['srs_webhooks{outcome="delivered"}'] == 0
+        says_lost = submit(client, register(client, "wide.zarr"), seed=3)
+        says(client, says_lost, "the scheduler does not answer")
+        events = client.get(f"/v1/jobs/{first}/events").text
+        assert "the scheduler does not answer" in events

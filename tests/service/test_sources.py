@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import srs
-from srs_service.jobs.work import open_checked
+from srs_service.jobs.many import open_checked
 from tests.service.server import Server, wait_for
 
 

@@ -12,16 +12,17 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 
-from srs_service.auth.tokens import TokenReader
+from srs_service.auth.tokens import Identity, TokenReader
 from srs_service.database import JobStore
 from srs_service.database.keys import KEY_PREFIX, Caller
 from srs_service.errors import NotAllowed, NotAuthenticated
 from srs_service.settings import LOOPBACK, Settings
 
-Scope = Literal["read", "write", "metrics"]
+Scope = Literal["read", "write", "metrics", "admin"]
 SCOPES: tuple[str, ...] = get_args(Scope)
 LOCAL = Caller("local", SCOPES)  # who everybody is without keys
 COOKIE = "srs_session"
+MAX_KNOWN = 10_000  # users whose teams are remembered
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 bearer = HTTPBearer(
@@ -39,6 +40,7 @@ class Authenticator:
         self._settings = settings
         self._store = store
         self._tokens = None if settings.oidc_issuer is None else TokenReader(settings)
+        self._teams: dict[str, tuple[str, ...]] = {}  # as they were last written
 
     def identify(self, request: Request) -> Caller:
         """The caller; NotAuthenticated if that is nobody."""
@@ -57,9 +59,21 @@ class Authenticator:
         return _known(self._read(text) if text else None)
 
     def _read(self, text: str) -> Caller | None:
-        if self._tokens is not None and not text.startswith(f"{KEY_PREFIX}_"):
-            return self._tokens.read(text)
-        return self._store.keys.find(text)
+        if self._tokens is None or text.startswith(f"{KEY_PREFIX}_"):
+            return self._store.keys.find(text)
+        found = self._tokens.read(text)
+        return None if found is None else self.admit(found)
+
+    def admit(self, found: Identity) -> Caller | None:
+        """Who a token speaks for, with the teams of its groups; None if the user is disabled."""
+        if self._store.users.is_disabled(found.caller.owner):
+            return None
+        if self._teams.get(found.caller.owner) != found.teams:
+            self._store.users.set_teams_of_issuer(found.caller.owner, found.teams)
+            if len(self._teams) > MAX_KNOWN:
+                self._teams.clear()
+            self._teams[found.caller.owner] = found.teams
+        return found.caller
 
     def _identify_cookie(self, request: Request) -> Caller | None:
         token = request.cookies.get(cookie_name(self._settings))
@@ -107,9 +121,11 @@ def _bearer_text(request: Request) -> str:
 def _caller(request: Request, scope: str) -> Caller:
     parts = request.app.state.parts
     caller: Caller = parts.authenticator.identify(request)
-    parts.rates.count(caller.owner)
+    request.scope["caller"] = caller  # for the audit log
+    request.scope["rate"] = parts.rates.count(caller.owner)
     if scope not in caller.scopes:
         raise NotAllowed(f"the key lacks the scope {scope!r}: ask for one that has it.")
+    parts.check_parameters(request)
     return caller
 
 
@@ -129,6 +145,13 @@ def _measurer(request: Request, _key: object = Security(bearer)) -> Caller:
     return _caller(request, "metrics")
 
 
+def _administrator(
+    request: Request, _key: object = Security(bearer), _session: object = Security(cookie)
+) -> Caller:
+    return _caller(request, "admin")
+
+
+Administrator = Annotated[Caller, Depends(_administrator)]
 Reader = Annotated[Caller, Depends(_reader)]
 Writer = Annotated[Caller, Depends(_writer)]
 Measurer = Annotated[Caller, Depends(_measurer)]

@@ -6,6 +6,8 @@ import json
 import logging
 import threading
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -23,18 +25,45 @@ MAX_TOKEN = 8_000
 LEEWAY = 10  # seconds that clocks may differ
 
 
+@dataclass(frozen=True)
+class Identity:
+    """Who a token speaks for, and the teams that its groups give."""
+
+    caller: Caller
+    teams: tuple[str, ...]
+
+
 class TokenReader:
     def __init__(self, settings: Settings) -> None:
         assert settings.oidc_issuer is not None
         self._issuer = settings.oidc_issuer
         self._audience = settings.oidc_audience
-        self._scopes = settings.oidc_scopes
+        self._settings = settings
         self._lock = threading.Lock()
         self._keys: dict[str, Any] = {}
         self._fetched = -KEYS_SECONDS
 
-    def read(self, token: str) -> Caller | None:
+    def read(self, token: str) -> Identity | None:
         """Who the token speaks for; None if it does not count."""
+        claims = self.read_claims(token, self._audience)
+        if claims is None:
+            return None
+        return self.identify(claims, float(claims["exp"]) + LEEWAY)
+
+    def identify(self, claims: Mapping[str, Any], expires_at: float | None) -> Identity:
+        """The user that valid claims name, with the scopes and teams of their groups."""
+        settings = self._settings
+        given = claims.get(settings.oidc_groups_claim)
+        groups = {str(group) for group in given} if isinstance(given, list) else set()
+        scopes = settings.oidc_scopes
+        if settings.oidc_admin_group is not None and settings.oidc_admin_group in groups:
+            scopes = tuple(dict.fromkeys((*scopes, "admin")))
+        teams = {team for group, team in settings.team_of_group.items() if group in groups}
+        caller = Caller(f"oidc:{claims['sub']}", scopes, expires_at=expires_at)
+        return Identity(caller, tuple(sorted(teams)))
+
+    def read_claims(self, token: str, audience: str | None) -> dict[str, Any] | None:
+        """What a token says; None if it does not count."""
         if len(token) > MAX_TOKEN:
             return None
         try:
@@ -44,19 +73,18 @@ class TokenReader:
             key = self._find_key(str(header.get("kid", "")))
             if key is None:
                 return None
-            claims = jwt.decode(
+            claims: dict[str, Any] = jwt.decode(
                 token,
                 key,
                 algorithms=[header["alg"]],
-                audience=self._audience,
+                audience=audience,
                 issuer=self._issuer,
                 leeway=LEEWAY,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
         except jwt.PyJWTError:
             return None
-        expires_at = float(claims["exp"]) + LEEWAY
-        return Caller(f"oidc:{claims['sub']}", self._scopes, expires_at=expires_at)
+        return claims
 
     def _find_key(self, key_id: str) -> Any:
         with self._lock:
@@ -66,13 +94,19 @@ class TokenReader:
                 self._fetch()
             return self._keys.get(key_id)
 
+    def discover(self) -> dict[str, Any]:
+        """What the issuer says of itself. The administrator names the issuer: it is trusted."""
+        with httpx.Client(timeout=10) as client:
+            found = client.get(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
+        about: dict[str, Any] = found.raise_for_status().json()
+        return about
+
     def _fetch(self) -> None:
-        """The issuer's present keys. The administrator names the issuer: it is trusted."""
+        """The issuer's present keys."""
         try:
             with httpx.Client(timeout=10) as client:
-                about = client.get(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
-                keys = client.get(about.raise_for_status().json()["jwks_uri"])
-                found = jwt.PyJWKSet.from_dict(keys.raise_for_status().json())
+                keys = client.get(self.discover()["jwks_uri"])
+            found = jwt.PyJWKSet.from_dict(keys.raise_for_status().json())
         except (httpx.HTTPError, KeyError, json.JSONDecodeError, jwt.PyJWTError) as error:
             log.error("keys of the issuer cannot be fetched: %s", type(error).__name__)
             return

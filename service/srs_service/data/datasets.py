@@ -61,7 +61,7 @@ class DatasetRegistry:
         """Where the store of a dataset is, for reading."""
         if dataset.status != "READY":
             raise Conflict(f"the dataset is {dataset.status}: only READY ones can be read.")
-        return dataset.location
+        return self._folder.locate(dataset.location) if dataset.managed else dataset.location
 
     def check_source(self, source: SourceRequest, owner: str) -> None:
         """Refuse files that are not there or may not be read."""
@@ -77,8 +77,7 @@ class DatasetRegistry:
     def ingest_order(self, job: Job) -> dict[str, Any]:
         """What the child of an ingest needs to know."""
         source = job.spec["source"]
-        location = self._folder.written_store(job.dataset_id, job.fence)
-        location.parent.mkdir(parents=True, exist_ok=True)
+        location = self._folder.start_store(job.dataset_id, job.fence)
         return {
             "location": str(location),
             "files": self._find_files(source, job.owner),
@@ -108,7 +107,8 @@ class DatasetRegistry:
             "max_upload": int(settings.max_upload),
             "max_features": settings.max_features,
             "trusted_networks": settings.trusted_networks,
-            "readable": [str(folder) for folder in (*settings.store_roots, *own)],
+            "readable": [str(folder) for folder in settings.store_roots],
+            "own": [str(folder) for folder in own],
         }
 
     def _sources(self, dataset: Dataset) -> list[Path]:

@@ -26,7 +26,10 @@ def fetch(
     trusted: Sequence[str] = (),
     on_bytes: Callable[[int], None] = lambda _n: None,
 ) -> int:
-    """Write what is at `url` to `path`; each redirect is checked as the first address was."""
+    """Write what is at `url` to `path`; each redirect is checked as the first address was.
+
+    on_bytes  is told before so many bytes are written
+    """
     for _ in range(MAX_REDIRECTS + 1):
         pinned = pin(url, trusted)
         headers = {"Host": pinned.host, "Accept-Encoding": "identity", "User-Agent": USER_AGENT}
@@ -68,6 +71,6 @@ def _write(
                 raise TooLarge(f"the source has more than the {limit} bytes that are allowed.")
             if time.monotonic() > deadline:
                 raise Invalid("the server of the address sends too slowly.")
+            on_bytes(len(part))
             file.write(part)
-            on_bytes(n_bytes)
     return n_bytes

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from srs_service.errors import NotFound
+from srs_service.errors import DiskFull, NotFound
 
 OLD_SECONDS = 86_400.0  # uploads and exports that are under way are younger
 SWEPT_AT_ONCE = 10_000
@@ -92,7 +92,37 @@ class DataFolder:
         for earlier in sorted(_attempts(folder.parent), reverse=True):
             if earlier < fence and copy_checkpoint(self.attempt(job_id, earlier), folder):
                 break
+        self.drop_earlier_attempts(job_id, fence)
         return folder
+
+    def start_store(self, dataset_id: str, fence: int) -> Path:
+        """Where an ingest writes its store; what earlier attempts wrote there is removed."""
+        location = self.written_store(dataset_id, fence)
+        shutil.rmtree(location.parent, ignore_errors=True)
+        location.parent.mkdir(parents=True)
+        return location
+
+    def locate(self, location: str) -> str:
+        """The path of a store of ours, which the database has relative to this folder."""
+        return str(self.root / location)
+
+    def drop_ingest(self, job_id: str, dataset_id: str, fence: int) -> None:
+        """Remove what an attempt to ingest wrote, which nobody can use."""
+        shutil.rmtree(self.attempt(job_id, fence), ignore_errors=True)
+        shutil.rmtree(self.written_store(dataset_id, fence), ignore_errors=True)
+
+    def size_of_job(self, job_id: str) -> int:
+        """Bytes of the files of a job; what is linked to an upload counts there."""
+        return folder_size(self.jobs / job_id)
+
+    def require_space(self, least: int) -> None:
+        """DiskFull if fewer bytes are left on the disk."""
+        if self.free_bytes() < least:
+            raise DiskFull
+
+    def free_bytes(self) -> int:
+        """What is left on the disk of this folder."""
+        return shutil.disk_usage(self.root).free
 
     def drop_earlier_attempts(self, job_id: str, fence: int) -> None:
         """Remove what attempts before this one left."""
@@ -121,6 +151,19 @@ class DataFolder:
 
     def remove_upload(self, upload_id: str) -> None:
         shutil.rmtree(self.upload(upload_id), ignore_errors=True)
+
+
+def folder_size(folder: Path) -> int:
+    """Bytes of the files below a folder that have no other name."""
+    n_bytes = 0
+    for where, _, names in os.walk(folder):
+        for name in names:
+            try:
+                found = os.lstat(os.path.join(where, name))  # noqa: PTH118
+            except FileNotFoundError:
+                continue
+            n_bytes += found.st_size if found.st_nlink == 1 else 0
+    return n_bytes
 
 
 def _old_entries(folder: Path) -> list[Path]:

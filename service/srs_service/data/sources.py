@@ -47,7 +47,7 @@ def prepare_files(
         if path.exists():
             raise Invalid(f"two of the files are called {file['name']}: rename one.")
         if file["url"] is None:
-            _lay(Path(file["path"]), path)
+            _lay(Path(file["path"]), path, on_bytes)
         else:
             left -= fetch(file["url"], path, left, limits["trusted_networks"], on_bytes)
     check_folder(together, limits["max_features"])
@@ -58,22 +58,23 @@ def prepare_source(file: File, folder: Path, limits: Mapping[str, Any], on_bytes
     """The path of one file or folder: fetched, inflated, unpacked and checked as it needs."""
     path = Path(file["path"]) if file["url"] is None else _fetch(file, folder, limits, on_bytes)
     if path.is_file() and path.suffix.lower() == ".gz":
-        path = _inflate(path, folder, limits["max_upload"])
+        path = _inflate(path, folder, limits["max_upload"], on_bytes)
     if path.is_file() and path.suffix.lower() == ARCHIVE:
-        path = _find_source(_unpack(path, folder, limits["max_upload"]))
+        path = _find_source(_unpack(path, folder, limits["max_upload"], on_bytes))
     if path.is_dir():
         check_folder(path, limits["max_features"])
     _refuse_linked_companions(path)
     return path
 
 
-def _lay(given: Path, path: Path) -> None:
+def _lay(given: Path, path: Path, on_bytes: OnBytes) -> None:
     """The same file under another name; a copy where links cannot be made."""
     if not given.is_file():
         raise Invalid(f"{path.name} is not a file: give files that belong together one by one.")
     try:
         os.link(given, path)
     except OSError:
+        on_bytes(given.stat().st_size)
         shutil.copyfile(given, path)
 
 
@@ -97,7 +98,7 @@ def _fetch(file: File, folder: Path, limits: Mapping[str, Any], on_bytes: OnByte
     return path
 
 
-def _inflate(path: Path, folder: Path, limit: int) -> Path:
+def _inflate(path: Path, folder: Path, limit: int, on_bytes: OnBytes) -> Path:
     out = folder / path.with_suffix("").name
     n_bytes = 0
     try:
@@ -106,17 +107,26 @@ def _inflate(path: Path, folder: Path, limit: int) -> Path:
                 n_bytes += len(part)
                 if n_bytes > limit:
                     raise TooLarge(f"the file inflates to more than the {limit} bytes allowed.")
+                on_bytes(len(part))
                 plain.write(part)
-    except (OSError, EOFError, zlib.error):
+    except (gzip.BadGzipFile, EOFError, zlib.error):
         raise Invalid("the .gz file is damaged.") from None
     return out
 
 
-def _unpack(path: Path, folder: Path, limit: int) -> Path:
+def _unpack(path: Path, folder: Path, limit: int, on_bytes: OnBytes) -> Path:
     """Unpack an archive; the real bytes are counted, not those that it claims."""
     out = folder / "unpacked"
     out.mkdir()
     left = limit
+
+    def count(n_bytes: int) -> None:
+        nonlocal left
+        left -= n_bytes
+        if left < 0:
+            raise TooLarge(f"the archive holds more than the {limit} bytes allowed.")
+        on_bytes(n_bytes)
+
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
@@ -124,15 +134,15 @@ def _unpack(path: Path, folder: Path, limit: int) -> Path:
                 raise Invalid(f"the archive has more than {MAX_FILES} files.")
             for entry in entries:
                 if not entry.is_dir():
-                    left -= _unpack_one(archive, entry, out, left, limit)
+                    _unpack_one(archive, entry, out, count)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError):
         raise Invalid("the archive is damaged, encrypted or of an unknown kind.") from None
     return out
 
 
 def _unpack_one(
-    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, out: Path, left: int, limit: int
-) -> int:
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, out: Path, count: OnBytes
+) -> None:
     name = PurePosixPath(entry.filename)
     outside = name.is_absolute() or ".." in name.parts or "\\" in entry.filename
     if outside or ":" in entry.filename or not entry.filename.isprintable():
@@ -141,14 +151,10 @@ def _unpack_one(
         raise Invalid("the archive holds a link: refused.")
     target = out.joinpath(*name.parts)
     target.parent.mkdir(parents=True, exist_ok=True)
-    n_bytes = 0
     with archive.open(entry) as packed, target.open("xb") as plain:
         while part := packed.read(PART_BYTES):
-            n_bytes += len(part)
-            if n_bytes > left:
-                raise TooLarge(f"the archive holds more than the {limit} bytes allowed.")
+            count(len(part))
             plain.write(part)
-    return n_bytes
 
 
 def _has_companions(file: Path) -> bool:

@@ -35,16 +35,21 @@ class Dialect:
     now          seconds since 1970 by the database's clock
     lock_rows    behind a SELECT whose rows will be changed: waits for others that change them
     skip_locked  the same, but leaves out rows that others change now
+    position     function of a text and a part of it: where the part begins, 0 if it does not
     """
 
     now: str
     lock_rows: str
     skip_locked: str
+    position: str
 
 
-SQLITE = Dialect("((julianday('now') - 2440587.5) * 86400.0)", "", "")
+SQLITE = Dialect("((julianday('now') - 2440587.5) * 86400.0)", "", "", "instr")
 POSTGRES = Dialect(
-    "extract(epoch FROM clock_timestamp())::float8", "FOR UPDATE", "FOR UPDATE OF j SKIP LOCKED"
+    "extract(epoch FROM clock_timestamp())::float8",
+    "FOR UPDATE",
+    "FOR UPDATE OF j SKIP LOCKED",
+    "strpos",
 )
 
 
@@ -59,6 +64,7 @@ class Transaction:
         """Run a statement; the rows that it returns, as dicts."""
         text = sql.replace("{now}", self.dialect.now)
         text = text.replace("{skip_locked}", self.dialect.skip_locked)
+        text = text.replace("{position}", self.dialect.position)
         if self.dialect is POSTGRES:
             cursor = self._connection.execute(_to_postgres(text), values)
             return list(cursor.fetchall()) if cursor.description else []

@@ -9,7 +9,9 @@ from typing import Any
 
 from srs_service.database.connection import Database, Row, Transaction
 from srs_service.database.idempotency import RequestKey, find_made, remember_made, take_turn
+from srs_service.database.job_rows import READABLE, check_team
 from srs_service.database.jobs import QueueLimits, Submission, submit_inside
+from srs_service.database.space import USED
 from srs_service.errors import Conflict, NotFound
 from srs_service.job import Job, new_id
 
@@ -19,11 +21,15 @@ class Dataset:
     """A feature store that a user registered, or that an ingest writes.
 
     status    "PENDING" until its ingest ends, then "READY" or "FAILED"
-    location  path or address of the store; empty while it is not written
+    location  path or address of the store, relative to the data folder if it is ours; empty while
+              it is not written
     job_id    the ingest that writes it; None for a store that was there
     about     what the store holds, see `describe` in `srs_service.jobs.work`; None until it is
-    READY error     why its ingest failed managed   whether the store is ours: deleted with the
-    dataset n_bytes   of the store, if it is ours
+              READY
+    error     why its ingest failed
+    managed   whether the store is ours: in the data folder, and deleted with the dataset
+    n_bytes   of the store, if it is ours
+    team      that may read it; None: its owner alone
     """
 
     id: str
@@ -37,6 +43,7 @@ class Dataset:
     managed: bool
     n_bytes: int
     created_at: float
+    team: str | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,14 @@ class Upload:
     n_bytes: int
     sha256: str
     created_at: float
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """A dataset that was, and the ids of the uploads that went with it."""
+
+    dataset: Dataset
+    upload_ids: tuple[str, ...]
 
 
 class Datasets:
@@ -120,24 +135,49 @@ class Datasets:
             return _get(look, dataset_id, owner)
 
     def list(
-        self, owner: str, *, limit: int, before: tuple[float, str] | None = None
+        self,
+        owner: str,
+        *,
+        limit: int,
+        before: tuple[float, str] | None = None,
+        team: str | None = None,
     ) -> list[Dataset]:
-        """Datasets of a user, the newest first, older than `before` (created_at, id)."""
+        """Datasets of a user, the newest first, older than `before` (created_at, id).
+
+        team  those that are shared with this team of the user instead
+        """
+        whose = "owner = :owner" if team is None else f"team = :team AND {READABLE}"
         with self._database.transaction(write=False) as look:
             rows = look.run(
-                "SELECT * FROM datasets WHERE owner = :owner AND (created_at < :at OR "
+                f"SELECT * FROM datasets WHERE {whose} AND (created_at < :at OR "
                 "(created_at = :at AND id < :id)) ORDER BY created_at DESC, id DESC LIMIT :limit",
                 owner=owner,
                 limit=limit,
                 at=1e18 if before is None else before[0],
                 id="" if before is None else before[1],
+                **({} if team is None else {"team": team}),
             )
         return [_dataset(row) for row in rows]
 
-    def delete(self, dataset_id: str, owner: str) -> Dataset:
-        """Remove a dataset that no job waits for or reads."""
+    def change(self, dataset_id: str, owner: str, values: Mapping[str, str | None]) -> Dataset:
+        """Change the name of a dataset, or the team that it is shared with."""
         with self._database.transaction() as change:
-            dataset = _get(change, dataset_id, owner)
+            _get(change, dataset_id, owner, shared=False)
+            check_team(change, owner, values.get("team"))
+            for name in sorted(set(values) & {"name", "team"}):
+                change.run(
+                    f"UPDATE datasets SET {name} = :value WHERE id = :id",
+                    id=dataset_id,
+                    value=values[name],
+                )
+            return _get(change, dataset_id, owner)
+
+    def delete(self, dataset_id: str, owner: str) -> Deleted:
+        """Remove a dataset that no job waits for or reads, with the uploads that it alone was made
+        of; the bytes of its source count no more."""
+        with self._database.transaction() as change:
+            take_turn(change, owner)
+            dataset = _get(change, dataset_id, owner, shared=False)
             busy = change.one(
                 "SELECT id FROM jobs WHERE dataset_id = :id AND status IN "
                 "('QUEUED', 'RUNNING', 'CANCELLING') LIMIT 1",
@@ -146,7 +186,17 @@ class Datasets:
             if busy is not None:
                 raise Conflict(f"the job {busy['id']} uses the dataset: cancel it first.")
             change.run("DELETE FROM datasets WHERE id = :id", id=dataset_id)
-        return dataset
+            if dataset.job_id is None:
+                return Deleted(dataset, ())
+            change.run("UPDATE jobs SET n_bytes = 0 WHERE id = :id", id=dataset.job_id)
+            rows = change.run(
+                "DELETE FROM uploads WHERE id IN (SELECT u.id FROM uploads u JOIN jobs made "
+                "ON made.id = :job_id AND {position}(made.spec, u.id) > 0 "
+                f"WHERE u.owner = :owner AND NOT {USED}) RETURNING id",
+                job_id=dataset.job_id,
+                owner=owner,
+            )
+            return Deleted(dataset, tuple(row["id"] for row in rows))
 
 
 class Uploads:
@@ -154,7 +204,9 @@ class Uploads:
         self._database = database
 
     def add(self, upload_id: str, owner: str, filename: str, n_bytes: int, sha256: str) -> Upload:
+        """An upload that has arrived, in the place of its reservation."""
         with self._database.transaction() as change:
+            change.run("DELETE FROM reservations WHERE id = :id", id=upload_id)
             change.run(
                 "INSERT INTO uploads (id, owner, filename, n_bytes, sha256, created_at) "
                 "VALUES (:id, :owner, :filename, :n_bytes, :sha256, {now})",
@@ -176,15 +228,20 @@ class Uploads:
             change.run("DELETE FROM uploads WHERE id = :id", id=upload_id)
         return upload
 
-    def bytes_kept(self, owner: str) -> int:
-        """Bytes of a user's uploads and stores."""
+    def list(
+        self, owner: str, *, limit: int, before: tuple[float, str] | None = None
+    ) -> list[Upload]:
+        """Uploads of a user, the newest first, older than `before` (created_at, id)."""
         with self._database.transaction(write=False) as look:
-            row = look.one(
-                "SELECT (SELECT COALESCE(sum(n_bytes), 0) FROM uploads WHERE owner = :owner) + "
-                "(SELECT COALESCE(sum(n_bytes), 0) FROM datasets WHERE owner = :owner) AS n",
+            rows = look.run(
+                "SELECT * FROM uploads WHERE owner = :owner AND (created_at < :at OR "
+                "(created_at = :at AND id < :id)) ORDER BY created_at DESC, id DESC LIMIT :limit",
                 owner=owner,
+                limit=limit,
+                at=1e18 if before is None else before[0],
+                id="" if before is None else before[1],
             )
-        return 0 if row is None else int(row["n"])
+        return [Upload(**row) for row in rows]
 
 
 def _insert(
@@ -211,10 +268,10 @@ def _insert(
     return dataset_id
 
 
-def _get(look: Transaction, dataset_id: str, owner: str) -> Dataset:
-    row = look.one(
-        "SELECT * FROM datasets WHERE id = :id AND owner = :owner", id=dataset_id, owner=owner
-    )
+def _get(look: Transaction, dataset_id: str, owner: str, shared: bool = True) -> Dataset:
+    """A dataset that a user may read; not shared: that is theirs."""
+    whose = READABLE if shared else "owner = :owner"
+    row = look.one(f"SELECT * FROM datasets WHERE id = :id AND {whose}", id=dataset_id, owner=owner)
     if row is None:
         raise NotFound("there is no such dataset.")
     return _dataset(row)

@@ -9,6 +9,8 @@ from typing import Any
 from srs_service.database.connection import Database
 from srs_service.database.events import without_location
 
+LONGEST_PAUSE = 3600.0  # between two tries, more than there ever is
+
 
 @dataclass(frozen=True)
 class Delivery:
@@ -29,15 +31,21 @@ class Deliveries:
         self._database = database
 
     def take(self, lease_seconds: float) -> Delivery | None:
-        """The next delivery that is due and that nobody else is trying; those that failed last."""
+        """The next delivery that is due and that nobody else is trying; those that failed last.
+
+        A time further ahead than any is set was set before the clock was put back: it is due.
+        """
         with self._database.transaction() as change:
             row = change.one(
                 """UPDATE deliveries SET lease_until = {now} + :lease WHERE job_id = (
                     SELECT j.job_id FROM deliveries j
-                    WHERE j.outcome IS NULL AND j.next_try <= {now} AND j.lease_until < {now}
+                    WHERE j.outcome IS NULL
+                        AND (j.next_try <= {now} OR j.next_try > {now} + :longest)
+                        AND (j.lease_until < {now} OR j.lease_until > {now} + :lease)
                     ORDER BY j.n_tries, j.next_try LIMIT 1 {skip_locked}
                 ) RETURNING job_id, body, n_tries""",
                 lease=lease_seconds,
+                longest=LONGEST_PAUSE,
             )
             if row is None:
                 return None
@@ -68,3 +76,13 @@ class Deliveries:
         with self._database.transaction(write=False) as look:
             row = look.one("SELECT outcome, n_tries FROM deliveries WHERE job_id = :id", id=job_id)
         return None if row is None else (row["outcome"], row["n_tries"])
+
+    def count(self) -> dict[str, int]:
+        """Deliveries by how they stand: waiting, delivered, given up."""
+        with self._database.transaction(write=False) as look:
+            rows = look.run(
+                "SELECT COALESCE(outcome, 'waiting') AS outcome, count(*) AS n FROM deliveries "
+                "GROUP BY outcome"
+            )
+        told = {"waiting": 0, "delivered": 0, "given up": 0}
+        return told | {row["outcome"]: int(row["n"]) for row in rows}

@@ -13,25 +13,35 @@ from typing import Any, cast
 from srs_service.database.connection import Row, Transaction, in_list
 from srs_service.database.documents import ErrorDocument, Summary, WebhookBody
 from srs_service.database.events import add_event
-from srs_service.errors import Conflict, LeaseLost, NotFound
+from srs_service.errors import Conflict, Invalid, LeaseLost, NotFound
 from srs_service.job import ENDED, Job, JobKind, JobStatus, sources_of
 
 COLUMNS = (
     "id, owner, kind, name, spec, dataset_id, status, fence, n_attempts, last_event, progress, "
-    "error, summary, result_fence, finish_asked, created_at, started_at, finished_at"
+    "error, summary, result_fence, finish_asked, created_at, started_at, finished_at, priority, "
+    "team, labels"
 )
 
 
+# What a user may read: what is theirs, and what is shared with a team of theirs.
+READABLE = "(owner = :owner OR team IN (SELECT m.team FROM members m WHERE m.owner = :owner))"
+
+
 def read_job(look: Transaction, job_id: str, owner: str, lock: bool = False) -> Job:
-    locked = f"{look.dialect.lock_rows}" if lock else ""
-    row = look.one(
-        f"SELECT {COLUMNS} FROM jobs WHERE id = :id AND owner = :owner {locked}",
-        id=job_id,
-        owner=owner,
-    )
+    """A job that a user may read; with a lock, to change it: one that is theirs."""
+    whose = f"owner = :owner {look.dialect.lock_rows}" if lock else READABLE
+    row = look.one(f"SELECT {COLUMNS} FROM jobs WHERE id = :id AND {whose}", id=job_id, owner=owner)
     if row is None:
         raise NotFound("there is no such job.")
     return parse_job(row)
+
+
+def check_team(look: Transaction, owner: str, team: str | None) -> None:
+    """Refuse a team that a user does not belong to."""
+    if team is not None and not look.one(
+        "SELECT team FROM members WHERE owner = :owner AND team = :team", owner=owner, team=team
+    ):
+        raise Invalid("you do not belong to this team; GET /v1/session names yours.")
 
 
 def held_job(look: Transaction, job_id: str, fence: int) -> Job:
@@ -131,5 +141,6 @@ def parse_job(row: Row) -> Job:
             "progress": load(row["progress"]),
             "error": load(row["error"]),
             "summary": load(row["summary"]),
+            "labels": load(row["labels"]) or {},
         }
     )

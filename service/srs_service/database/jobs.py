@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from srs_service.database.connection import Database, Transaction, in_list
-from srs_service.database.documents import ErrorDocument, ProgressDocument, Summary
-from srs_service.database.events import add_event
+from srs_service.database.connection import Transaction, in_list
+from srs_service.database.held_jobs import HeldJobs
 from srs_service.database.idempotency import (
     RequestKey,
     find_made,
@@ -19,16 +18,16 @@ from srs_service.database.idempotency import (
 )
 from srs_service.database.job_rows import (
     COLUMNS,
+    READABLE,
     change_status,
+    check_team,
     dump,
-    held_job,
-    load,
     note_status,
     parse_job,
     read_job,
 )
-from srs_service.errors import Conflict, LeaseLost, TooMany
-from srs_service.job import Beat, Job, JobKind, JobStatus, new_id, sources_of
+from srs_service.errors import Conflict, TooMany
+from srs_service.job import Job, JobKind, JobStatus, new_id, sources_of
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,8 @@ class Submission:
     key      under which the client may send it again; None: it may not
     webhook  where to tell of the end, as JSON values; None: nowhere
     sets     feature sets of a selection: long, and needed by its runner only; None: none
+    priority among the jobs of its owner: the highest is taken first
+    labels   what the owner notes of it
     """
 
     owner: str
@@ -48,6 +49,8 @@ class Submission:
     key: RequestKey | None = None
     webhook: Mapping[str, Any] | None = None
     sets: Mapping[str, Any] | None = None
+    priority: int = 0
+    labels: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,8 @@ class QueueLimits:
     per_user: int
 
 
-class Jobs:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class Jobs(HeldJobs):
+    """What users and runners may do with jobs; the latter is in `held_jobs`."""
 
     # -- by users ---------------------------------------------------------------------------
 
@@ -80,32 +82,63 @@ class Jobs:
 
     def list(
         self,
-        owner: str,
+        owner: str | None,
         *,
         limit: int,
         before: tuple[float, str] | None = None,
-        filters: Mapping[str, str],
+        filters: Mapping[str, Any],
+        sort: str = "-created_at",
     ) -> list[Job]:
-        """Jobs of a user, the newest first, that are older than `before` (created_at, id)."""
-        wheres = ["owner = :owner", *(f"{name} = :{name}" for name in filters)]
-        values: dict[str, Any] = {"owner": owner, "limit": limit, **filters}
+        """Jobs of a user that fit, the newest first; of all users if `owner` is None.
+
+        before   place in this order that they come after: the value of the column, and the id
+        filters  see `_conditions`
+        sort     created_at or finished_at, "-" before it: the latest first
+        """
+        column, falling = _sort_column(sort.removeprefix("-")), sort.startswith("-")
+        wheres, values = _conditions(owner, filters)
         if before is not None:
-            wheres.append(
-                "(created_at < :before_at OR (created_at = :before_at AND id < :before_id))"
-            )
-            values |= {"before_at": before[0], "before_id": before[1]}
+            than = "<" if falling else ">"
+            wheres.append(f"({column} {than} :at OR ({column} = :at AND id {than} :before_id))")
+            values |= {"at": before[0], "before_id": before[1]}
+        order = "DESC" if falling else "ASC"
         with self._database.transaction(write=False) as look:
             rows = look.run(
                 f"SELECT {COLUMNS} FROM jobs WHERE {' AND '.join(wheres)} "
-                f"ORDER BY created_at DESC, id DESC LIMIT :limit",
+                f"ORDER BY {column} {order}, id {order} LIMIT :limit",
+                limit=limit,
                 **values,
             )
         return [parse_job(row) for row in rows]
 
-    def cancel(self, job_id: str, owner: str) -> Job:
-        """A waiting job is cancelled at once, a running one is asked to stop."""
+    def change(self, job_id: str, owner: str | None, values: Mapping[str, Any]) -> Job:
+        """Change the name, labels, priority or team of a job; by an administrator (no owner), the
+        priority."""
         with self._database.transaction() as change:
-            job = read_job(change, job_id, owner, lock=True)
+            job = self._read_any(change, job_id, owner)
+            check_team(change, job.owner, values.get("team"))
+            for name in sorted(set(values) & {"name", "labels", "priority", "team"}):
+                value = values[name]
+                change.run(
+                    f"UPDATE jobs SET {name} = :value WHERE id = :id",
+                    id=job_id,
+                    value=json.dumps(value) if name == "labels" else value,
+                )
+            return note_status(change, read_job(change, job_id, job.owner), "status")
+
+    @staticmethod
+    def _read_any(change: Transaction, job_id: str, owner: str | None) -> Job:
+        """A job to be changed, of a user, or of anybody."""
+        if owner is None:
+            row = change.one("SELECT owner FROM jobs WHERE id = :id", id=job_id)
+            owner = None if row is None else row["owner"]
+        return read_job(change, job_id, owner or "", lock=True)
+
+    def cancel(self, job_id: str, owner: str | None) -> Job:
+        """A waiting job is cancelled at once, a running one is asked to stop; by an administrator
+        (no owner) anybody's."""
+        with self._database.transaction() as change:
+            job = self._read_any(change, job_id, owner)
             if job.status == JobStatus.QUEUED:
                 return change_status(change, job, JobStatus.CANCELLED)
             if job.status == JobStatus.RUNNING:
@@ -152,132 +185,6 @@ class Jobs:
             change.run("DELETE FROM jobs WHERE id = :id", id=job_id)
         return job
 
-    # -- by runners -------------------------------------------------------------------------
-
-    def claim(
-        self, runner: str, lease_seconds: float, without: JobKind | None = None
-    ) -> Job | None:
-        """Take the next job: one whose runner fell silent, or a waiting one.
-
-        None of the kind `without`, which cannot run now, unless it only has to be cancelled.
-        Between users it is fair: first those with fewest running jobs, then those whose last
-        claim is longest ago, then the oldest job.
-        """
-        with self._database.transaction() as change:
-            row = change.one(
-                f"""UPDATE jobs SET
-                    status = CASE WHEN status = 'QUEUED' THEN 'RUNNING' ELSE status END,
-                    fence = fence + 1, n_attempts = n_attempts + 1, runner = :runner,
-                    lease_until = {{now}} + :lease,
-                    started_at = COALESCE(started_at, {{now}})
-                WHERE id = (
-                    SELECT j.id FROM jobs j
-                    JOIN users u ON u.owner = j.owner
-                    LEFT JOIN (
-                        SELECT owner, count(*) AS n FROM jobs
-                        WHERE status IN ('RUNNING', 'CANCELLING') AND lease_until >= {{now}}
-                        GROUP BY owner
-                    ) running ON running.owner = j.owner
-                    WHERE (j.status = 'QUEUED'
-                        OR (j.status IN ('RUNNING', 'CANCELLING') AND j.lease_until < {{now}}))
-                      AND (j.kind <> :without OR j.status = 'CANCELLING')
-                    ORDER BY COALESCE(running.n, 0), u.last_claim, j.queued_at, j.id
-                    LIMIT 1 {{skip_locked}}
-                ) RETURNING {COLUMNS}""",
-                runner=runner,
-                lease=lease_seconds,
-                without=without.value if without else "",
-            )
-            if row is None:
-                return None
-            job = parse_job(row)
-            # A number of turns, not a time: SQLite's clock has two claims in one millisecond.
-            change.run(
-                "UPDATE users SET last_claim = (SELECT max(last_claim) FROM users) + 1 "
-                "WHERE owner = :owner",
-                owner=job.owner,
-            )
-            return note_status(change, job, "status")
-
-    def feature_sets(self, job_id: str) -> Any:
-        """The sets that a selection tests; None: none."""
-        with self._database.transaction(write=False) as look:
-            row = look.one("SELECT feature_sets FROM jobs WHERE id = :id", id=job_id)
-        return None if row is None else load(row["feature_sets"])
-
-    def heartbeat(self, job_id: str, fence: int, lease_seconds: float) -> Beat:
-        """Renew the lease; what is wanted of the job. LeaseLost if it is another's."""
-        with self._database.transaction() as change:
-            row = change.one(
-                "UPDATE jobs SET lease_until = {now} + :lease WHERE id = :id AND fence = :fence "
-                "AND status IN ('RUNNING', 'CANCELLING') RETURNING status, finish_asked",
-                id=job_id,
-                fence=fence,
-                lease=lease_seconds,
-            )
-        if row is None:
-            raise LeaseLost(job_id)
-        return Beat(JobStatus(row["status"]), bool(row["finish_asked"]))
-
-    def progress(self, job_id: str, fence: int, progress: ProgressDocument) -> None:
-        """Store progress and its event."""
-        with self._database.transaction() as change:
-            job = held_job(change, job_id, fence)
-            change.run(
-                "UPDATE jobs SET progress = :progress WHERE id = :id",
-                id=job_id,
-                progress=json.dumps(progress),
-            )
-            add_event(change, job, "progress", progress)
-
-    def finish(
-        self,
-        job_id: str,
-        fence: int,
-        status: JobStatus,
-        *,
-        summary: Summary | None = None,
-        error: ErrorDocument | None = None,
-        location: str | None = None,
-    ) -> Job:
-        """End an attempt: SUCCEEDED, FAILED, CANCELLED, or QUEUED to be taken up again.
-
-        location  where the store is that an ingest wrote; events and webhooks do not tell it
-        """
-        with self._database.transaction() as change:
-            job = held_job(change, job_id, fence)
-            if status == JobStatus.QUEUED and job.status == JobStatus.CANCELLING:
-                status = JobStatus.CANCELLED
-            done = status == JobStatus.SUCCEEDED
-            change.run(
-                "UPDATE jobs SET lease_until = 0, runner = NULL, error = :error, "
-                "summary = :summary, result_fence = :result_fence WHERE id = :id",
-                id=job_id,
-                error=dump(error),
-                summary=dump(summary),
-                result_fence=fence if done else None,
-            )
-            if done and job.kind == JobKind.INGEST:
-                change.run(
-                    "UPDATE datasets SET location = :location WHERE id = :id",
-                    id=job.dataset_id,
-                    location=location,
-                )
-            return change_status(change, job, status)
-
-    def release(self, job_id: str, fence: int) -> Job:
-        """Give a job back unharmed, when its runner shuts down: this was not an attempt."""
-        with self._database.transaction() as change:
-            job = held_job(change, job_id, fence)
-            change.run(
-                "UPDATE jobs SET lease_until = 0, runner = NULL, n_attempts = n_attempts - 1 "
-                "WHERE id = :id",
-                id=job_id,
-            )
-            if job.status == JobStatus.CANCELLING:
-                return job
-            return change_status(change, job, JobStatus.QUEUED)
-
     # -- for all ----------------------------------------------------------------------------
 
     def count(self) -> dict[str, int]:
@@ -297,6 +204,40 @@ class Jobs:
         """Remove idempotency keys that are older than so many days."""
         with self._database.transaction() as change:
             forget_old(change, days)
+
+
+def _sort_column(name: str) -> str:
+    """What is sorted by; jobs that have not ended are the latest of all."""
+    return "COALESCE(finished_at, 1e15)" if name == "finished_at" else "created_at"
+
+
+def _conditions(owner: str | None, filters: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """What jobs must fulfil, and the values in it.
+
+    status, kind, dataset_id   one value or several
+    name                       a part of the name, in capitals or not
+    created_after, created_before   seconds since 1970
+    team                       shared with this team, of which the user is
+    """
+    wheres, values = ["1 = 1"], dict[str, Any]()
+    team = filters.get("team")
+    if owner is not None:
+        wheres.append("owner = :owner" if team is None else f"team = :team AND {READABLE}")
+        values |= {"owner": owner, **({} if team is None else {"team": team})}
+    for name in ("status", "kind", "dataset_id", "owner"):
+        given = filters.get(name)
+        if given is not None:
+            names, named = in_list([given] if isinstance(given, str) else list(given), name)
+            wheres.append(f"{name} IN ({names})")
+            values |= named
+    if filters.get("name") is not None:
+        wheres.append("{position}(lower(name), :part) > 0")
+        values["part"] = filters["name"].lower()
+    for name, sign in (("created_after", ">="), ("created_before", "<")):
+        if filters.get(name) is not None:
+            wheres.append(f"created_at {sign} :{name}")
+            values[name] = filters[name] - 1e-6  # times are told in microseconds
+    return wheres, values
 
 
 def submit_inside(
@@ -319,9 +260,9 @@ def submit_inside(
     job_id = new_id("j")
     change.run(
         """INSERT INTO jobs (id, owner, kind, name, spec, dataset_id, status, webhook,
-            feature_sets, queued_at, created_at)
+            feature_sets, priority, labels, queued_at, created_at)
         VALUES (:id, :owner, :kind, :name, :spec, :dataset_id, 'QUEUED', :webhook,
-            :sets, {now}, {now})""",
+            :sets, :priority, :labels, {now}, {now})""",
         id=job_id,
         owner=wanted.owner,
         kind=wanted.kind.value,
@@ -330,6 +271,8 @@ def submit_inside(
         dataset_id=dataset_id(),
         webhook=dump(wanted.webhook),
         sets=dump(wanted.sets),
+        priority=wanted.priority,
+        labels=dump(wanted.labels),
     )
     if wanted.key is not None:
         remember_made(change, wanted.key, job_id=job_id)

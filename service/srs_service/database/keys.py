@@ -15,7 +15,11 @@ from srs_service.database.connection import Database, Row
 from srs_service.errors import NotFound
 
 KEY_PREFIX = "srs"
-VALID = "k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})"  # of a key k
+# Of a key k: it has time left, nobody revoked it, and its user may act.
+VALID = (
+    "k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}) AND NOT EXISTS "
+    "(SELECT 1 FROM users u WHERE u.owner = k.owner AND u.disabled_at IS NOT NULL)"
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class ApiKey:
     scopes      what may be done with it
     expires_at  seconds since 1970; None: never
     revoked_at  seconds since 1970; None: it is not
+    parent      id of the key that it was made with, and ends with; None: none
     """
 
     id: str
@@ -37,6 +42,7 @@ class ApiKey:
     created_at: float
     expires_at: float | None
     revoked_at: float | None
+    parent: str | None = None
 
 
 @dataclass(frozen=True)
@@ -64,40 +70,77 @@ class Keys:
         self._database = database
 
     def create(
-        self, owner: str, name: str, scopes: tuple[str, ...], days: float | None = None
+        self,
+        owner: str,
+        name: str,
+        scopes: tuple[str, ...],
+        days: float | None = None,
+        parent: str | None = None,
     ) -> tuple[ApiKey, str]:
-        """A new key, and its text, which is shown once and kept nowhere."""
+        """A new key, and its text, which is shown once and kept nowhere.
+
+        parent  the key that it is made with: it lasts no longer than that one
+        """
         key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
         with self._database.transaction() as change:
             change.run(
-                "INSERT INTO api_keys (id, owner, name, hash, scopes, created_at, expires_at) "
-                "VALUES (:id, :owner, :name, :hash, :scopes, {now}, {now} + :seconds)",
+                "INSERT INTO api_keys (id, owner, name, hash, scopes, created_at, expires_at, "
+                "parent) VALUES (:id, :owner, :name, :hash, :scopes, {now}, {now} + :seconds, "
+                ":parent)",
                 id=key_id,
                 owner=owner,
                 name=name,
                 hash=hash_secret(secret),
                 scopes=" ".join(scopes),
                 seconds=None if days is None else days * 86_400,
+                parent=parent,
             )
+            if parent is not None:
+                change.run(
+                    "UPDATE api_keys SET expires_at = (SELECT p.expires_at FROM api_keys p "
+                    "WHERE p.id = :parent) WHERE id = :id AND EXISTS (SELECT 1 FROM api_keys p "
+                    "WHERE p.id = :parent AND p.expires_at IS NOT NULL "
+                    "AND (api_keys.expires_at IS NULL OR api_keys.expires_at > p.expires_at))",
+                    id=key_id,
+                    parent=parent,
+                )
             row = change.one("SELECT * FROM api_keys WHERE id = :id", id=key_id)
         assert row is not None
         return _key(row), f"{KEY_PREFIX}_{key_id}_{secret}"
 
-    def list(self) -> list[ApiKey]:
+    def list(self, owner: str | None = None) -> list[ApiKey]:
+        """All keys, or those of a user."""
         with self._database.transaction(write=False) as look:
-            return [_key(row) for row in look.run("SELECT * FROM api_keys ORDER BY created_at, id")]
+            rows = look.run(
+                "SELECT * FROM api_keys WHERE :owner = '' OR owner = :owner "
+                "ORDER BY created_at, id",
+                owner=owner or "",
+            )
+        return [_key(row) for row in rows]
 
-    def revoke(self, key_id: str) -> ApiKey:
-        """End a key, and the sessions that began with it."""
+    def revoke(self, key_id: str, owner: str | None = None) -> ApiKey:
+        """End a key, those that were made with it, and the sessions that began with them.
+
+        owner  whose key it must be; None: anybody's
+        """
         with self._database.transaction() as change:
             row = change.one(
                 "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, {now}) WHERE id = :id "
-                "RETURNING *",
+                "AND (:owner = '' OR owner = :owner) RETURNING *",
                 id=key_id,
+                owner=owner or "",
             )
             if row is None:
                 raise NotFound(f"there is no key {key_id!r}; `srs keys list` shows all.")
-            change.run("DELETE FROM sessions WHERE key_id = :id", id=key_id)
+            ended = [key_id]
+            for one in ended:  # grows while it is walked
+                change.run("DELETE FROM sessions WHERE key_id = :id", id=one)
+                made = change.run(
+                    "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, {now}) "
+                    "WHERE parent = :id RETURNING id",
+                    id=one,
+                )
+                ended += [child["id"] for child in made]
         return _key(row)
 
     def find(self, text: str) -> Caller | None:

@@ -108,6 +108,48 @@ STEPS: tuple[tuple[str, ...], ...] = (
         )""",
         "CREATE INDEX sessions_by_owner ON sessions (owner, created_at, id)",
     ),
+    (  # What is on disk is counted. Null: not measured yet. Uploads under way have a reservation.
+        "ALTER TABLE jobs ADD COLUMN n_bytes BIGINT",
+        """CREATE TABLE reservations (
+            id TEXT PRIMARY KEY, owner TEXT NOT NULL, n_bytes BIGINT NOT NULL,
+            created_at DOUBLE PRECISION NOT NULL
+        )""",
+        "CREATE INDEX reservations_by_owner ON reservations (owner)",
+    ),
+    (  # Leases end by counted signs of life; shares of users, priorities of jobs.
+        "ALTER TABLE jobs ADD COLUMN beats BIGINT NOT NULL DEFAULT 0",
+        "ALTER TABLE jobs ADD COLUMN lease_seconds DOUBLE PRECISION NOT NULL DEFAULT 30",
+        "ALTER TABLE jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE users ADD COLUMN share DOUBLE PRECISION NOT NULL DEFAULT 1",
+    ),
+    (  # Paths of our own stores are relative to the data folder, which may be moved.
+        """UPDATE datasets SET location = substr(location, {position}(location,
+            'datasets/' || id || '/')) WHERE managed = 1
+            AND {position}(location, 'datasets/' || id || '/') > 0""",
+    ),
+    (  # Administrators, teams, an audit log, keys that users make, sign-in with an issuer.
+        "ALTER TABLE users ADD COLUMN disabled_at DOUBLE PRECISION",
+        """CREATE TABLE members (
+            owner TEXT NOT NULL, team TEXT NOT NULL, source TEXT NOT NULL,
+            PRIMARY KEY (owner, team, source)
+        )""",
+        "ALTER TABLE datasets ADD COLUMN team TEXT",
+        "ALTER TABLE jobs ADD COLUMN team TEXT",
+        "ALTER TABLE jobs ADD COLUMN labels TEXT",
+        "CREATE INDEX datasets_by_team ON datasets (team, created_at, id)",
+        "CREATE INDEX jobs_by_team ON jobs (team, created_at, id)",
+        """CREATE TABLE audit (
+            id TEXT PRIMARY KEY, created_at DOUBLE PRECISION NOT NULL, actor TEXT NOT NULL,
+            action TEXT NOT NULL, thing TEXT NOT NULL, address TEXT NOT NULL, key_id TEXT,
+            status INTEGER NOT NULL, request_id TEXT NOT NULL
+        )""",
+        "CREATE INDEX audit_by_time ON audit (created_at, id)",
+        "ALTER TABLE api_keys ADD COLUMN parent TEXT",
+        """CREATE TABLE sign_ins (
+            hash TEXT PRIMARY KEY, verifier TEXT NOT NULL, nonce TEXT NOT NULL,
+            expires_at DOUBLE PRECISION NOT NULL
+        )""",
+    ),
 )
 LOCK = 7_265_719  # of PostgreSQL's advisory locks: replicas that start together migrate in turn
 

@@ -13,9 +13,10 @@ from srs_service.database.connection import Database, in_list
 from srs_service.database.keys import VALID, Caller, hash_secret
 from srs_service.errors import NotFound
 
-# A session s counts while it has time left and its key, if it has one, counts.
+# A session s counts while it has time left, its user may act, and its key, if any, counts.
 ALIVE = (
-    "s.expires_at > {now} AND (s.key_id IS NULL OR EXISTS "
+    "s.expires_at > {now} AND NOT EXISTS (SELECT 1 FROM users u WHERE u.owner = s.owner "
+    "AND u.disabled_at IS NOT NULL) AND (s.key_id IS NULL OR EXISTS "
     f"(SELECT 1 FROM api_keys k WHERE k.id = s.key_id AND {VALID}))"
 )
 

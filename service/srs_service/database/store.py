@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from srs_service.database.accounts.audit import Audit
+from srs_service.database.accounts.sign_ins import SignIns
+from srs_service.database.accounts.users import Users
 from srs_service.database.connection import Database, in_list, open_database
 from srs_service.database.datasets import Datasets, Uploads
 from srs_service.database.deliveries import Deliveries
@@ -13,6 +16,7 @@ from srs_service.database.jobs import Jobs
 from srs_service.database.keys import Keys
 from srs_service.database.migrations import migrate
 from srs_service.database.sessions import Sessions
+from srs_service.database.space import Space
 
 NOUNS = ("jobs", "datasets", "uploads")  # that have files in the data folder
 
@@ -29,6 +33,10 @@ class JobStore:
         self.keys = Keys(database)
         self.sessions = Sessions(database)
         self.deliveries = Deliveries(database)
+        self.space = Space(database)
+        self.users = Users(database)
+        self.audit = Audit(database)
+        self.sign_ins = SignIns(database)
 
     def is_empty(self) -> bool:
         """Whether there are no jobs, datasets and uploads."""

@@ -8,11 +8,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from starlette.concurrency import run_in_threadpool
 
 import srs
 from srs_service.auth.authentication import Authenticator
+from srs_service.auth.sign_in import BrowserSignIn
 from srs_service.data.datasets import DatasetRegistry
 from srs_service.data.layout import DataFolder
 from srs_service.data.pairing import pair
@@ -21,6 +22,7 @@ from srs_service.http.cursors import Cursors
 from srs_service.http.exports import Exports
 from srs_service.http.metrics import Metrics
 from srs_service.http.middleware import Guard
+from srs_service.http.parameters import refuse_unknown_parameters
 from srs_service.http.problems import install_problems
 from srs_service.http.routes import ROUTERS
 from srs_service.http.throttle import Rates, Streams
@@ -59,6 +61,12 @@ class Parts:
     exports: Exports
     webhook_sender: WebhookSender
     scheduler: Scheduler
+    sign_in: BrowserSignIn
+
+    @staticmethod
+    def check_parameters(request: Request) -> None:
+        """Refuse what the route does not take, once it is known who asks."""
+        refuse_unknown_parameters(request)
 
     @classmethod
     def make(cls, settings: Settings) -> Parts:
@@ -87,6 +95,7 @@ class Parts:
             exports=Exports(questions, folder),
             webhook_sender=WebhookSender(store, settings.trusted_networks),
             scheduler=scheduler,
+            sign_in=BrowserSignIn(settings, store),
         )
 
 
@@ -96,8 +105,10 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        if settings.max_running:
+        if settings.max_running or settings.scheduler:
             start_template()
+        parts.scheduler.start()
+        parts.runner.on_end = parts.metrics.count_job
         parts.runner.start()
         parts.hub.start()
         parts.webhook_sender.start()
@@ -106,6 +117,7 @@ def create_app(settings: Settings) -> FastAPI:
         finally:
             await parts.hub.stop()
             await run_in_threadpool(parts.runner.stop)
+            await run_in_threadpool(parts.scheduler.stop)
             await run_in_threadpool(parts.webhook_sender.stop)
             parts.store.close()
 
@@ -124,14 +136,15 @@ def create_app(settings: Settings) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     install_problems(app)
-    app.add_middleware(Guard, settings=settings, metrics=parts.metrics)
+    app.add_middleware(Guard, settings=settings, metrics=parts.metrics, audit=parts.store.audit)
     _document(app)
     return app
 
 
 def _document(app: FastAPI) -> None:
     """Add what routes cannot say by themselves to the OpenAPI document."""
-    from srs_service.schemas.problems import FieldError, Problem
+    from srs_service.schemas.analyses import name_schemas
+    from srs_service.schemas.problems import FieldError, Problem, problem_responses
 
     made = app.openapi
 
@@ -145,6 +158,11 @@ def _document(app: FastAPI) -> None:
             schemas["FieldError"] = FieldError.model_json_schema()
             for name in ("HTTPValidationError", "ValidationError"):
                 schemas.pop(name, None)
+            name_schemas(schemas)
+            refused = problem_responses(422)[422]
+            for methods in document["paths"].values():
+                for operation in methods.values():  # a parameter that there is not
+                    operation["responses"].setdefault("422", refused)
             app.openapi_schema = document
         return app.openapi_schema
 

@@ -13,12 +13,15 @@ import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from srs_service.database.accounts.audit import Audit
 from srs_service.errors import ServiceError, TooLarge, TooSlow, UnsupportedType
+from srs_service.http.audit_trail import AuditTrail
 from srs_service.http.metrics import Metrics
 from srs_service.http.problems import make_problem, of_service_error
 from srs_service.settings import Settings
@@ -26,6 +29,7 @@ from srs_service.settings import Settings
 log = logging.getLogger("srs_service")
 access_log = logging.getLogger("srs_service.access")
 
+RANGE_WRONG = 416
 METHODS_WITH_BODY = ("POST", "PUT", "PATCH")
 UPLOADS = "/v1/uploads"  # whose bodies are files, counted where they are written
 SECURITY_HEADERS = (
@@ -44,17 +48,19 @@ POLICY = (
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, audit: Audit) -> None:
         self._app = app
         self._settings = settings
         self._metrics = metrics
+        self._audit = AuditTrail(settings, audit)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         started = time.perf_counter()
-        exchange = _Exchange(self._app, self._settings, scope, receive, send)
+        wire = Wire(scope, receive, send)
+        exchange = _Exchange(self._app, self._settings, self._audit, wire)
         try:
             await exchange.run()
         finally:
@@ -76,17 +82,30 @@ class Guard:
         )
 
 
+@dataclass(frozen=True)
+class Wire:
+    """What ASGI gives for a request."""
+
+    scope: Scope
+    receive: Receive
+    send: Send
+
+
 class _Exchange:
     """One request and its response."""
 
-    def __init__(
-        self, app: ASGIApp, settings: Settings, scope: Scope, receive: Receive, send: Send
-    ) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, audit: AuditTrail, wire: Wire) -> None:
+        scope = wire.scope
         self._app = app
         self._settings = settings
+        self._audit = audit
         self._scope = scope
-        self._receive = receive
-        self._send = send
+        self._receive = wire.receive
+        self._send = wire.send
+        self._body_dropped = False
+        self._is_head = scope["method"] == "HEAD"
+        if self._is_head:  # answered as GET is, without the body
+            scope["method"] = "GET"
         self.status = 0
         self._body: bytes | None = None
         self._is_upload = scope["path"] == UPLOADS
@@ -95,8 +114,9 @@ class _Exchange:
         given = headers.get(b"x-request-id", b"").decode("latin-1")
         self.id = given if re.fullmatch(r"[\w.-]{1,64}", given, re.ASCII) else secrets.token_hex(8)
         scope["request_id"] = self.id
-        # Results are sent whole: a range that cannot be read would be answered as plain text.
-        scope["headers"] = [h for h in scope["headers"] if h[0] not in (b"range", b"if-range")]
+        # What is not one plain range would be answered in several parts, or as plain text.
+        if not re.fullmatch(rb"bytes=(\d+-\d*|-\d+)", headers.get(b"range", b"bytes=0-")):
+            scope["headers"] = [h for h in scope["headers"] if h[0] not in (b"range", b"if-range")]
 
     async def run(self) -> None:
         try:
@@ -158,6 +178,8 @@ class _Exchange:
 
     async def receive(self) -> Message:
         """The body, as it comes or as it was read; then news of the client."""
+        if self._body_dropped:
+            return {"type": "http.disconnect"}  # who asked for a head waits for no stream
         if self._body is not None:
             body, self._body = self._body, None
             return {"type": "http.request", "body": body, "more_body": False}
@@ -176,17 +198,47 @@ class _Exchange:
             raise TooSlow("the body did not arrive in time.") from None
 
     async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = list(message.get("headers", ()))
-            names = {name for name, _ in headers}
-            headers += [(n, v) for n, v in SECURITY_HEADERS if n not in names]
-            if self._settings.is_https:
-                headers.append(HTTPS_ONLY)
-            if b"content-security-policy" not in names:
-                headers.append((b"content-security-policy", POLICY))
-            if b"cache-control" not in names:
-                headers.append((b"cache-control", b"no-store"))
-            headers.append((b"x-request-id", self.id.encode()))
-            message = {**message, "headers": headers}
-        await self._send(message)
+        if self._body_dropped:
+            return
+        if message["type"] != "http.response.start":
+            await self._send(message)
+            return
+        self.status = message["status"]
+        await self._audit.note(self._scope, message, self.id)
+        if self.status == RANGE_WRONG:
+            self.status = 0
+            await self._refuse_range(message)
+            return
+        await self._send({**message, "headers": self._headers_of(message)})
+        if self._is_head:
+            self._body_dropped = True
+            await self._send({"type": "http.response.body", "body": b""})
+
+    def _headers_of(self, message: Message) -> list[tuple[bytes, bytes]]:
+        headers = list(message.get("headers", ()))
+        names = {name for name, _ in headers}
+        headers += [(n, v) for n, v in SECURITY_HEADERS if n not in names]
+        if self._settings.is_https:
+            headers.append(HTTPS_ONLY)
+        if b"content-security-policy" not in names:
+            headers.append((b"content-security-policy", POLICY))
+        if b"cache-control" not in names:
+            headers.append((b"cache-control", b"no-store"))
+        rate = self._scope.get("rate")
+        if rate is not None:
+            headers += [(n.lower().encode(), v.encode()) for n, v in rate.headers.items()]
+        headers.append((b"x-request-id", self.id.encode()))
+        return headers
+
+    async def _refuse_range(self, message: Message) -> None:
+        """A range beyond the end of a file: a problem in the place of the framework's text."""
+        size = dict(message["headers"]).get(b"content-range", b"*").decode()
+        problem = make_problem(
+            422,
+            "invalid",
+            title="The request is not valid",
+            detail=f"the range is beyond the file, which has {size.rpartition('/')[2]} bytes.",
+            request_id=self.id,
+        )
+        await problem(self._scope, self.receive, self.send)
+        self._body_dropped = True

@@ -176,7 +176,8 @@ def _methods_of(request: Request) -> set[str]:
         return set()
     # /jobs/{id}:cancel fits /jobs/{id} too: the one with more of its own text is meant.
     meant = max(fitting, key=lambda path: len(re.sub(r"{[^}]*}", "", path)))
-    return {method.upper() for method in paths[meant]}
+    methods = {method.upper() for method in paths[meant]}
+    return methods | ({"HEAD"} if "GET" in methods else set())
 
 
 def _pointer(entry: Mapping[str, Any], body: Any) -> str:

@@ -8,6 +8,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from srs_service.errors import TooMany
 
@@ -15,6 +16,32 @@ MAX_USERS = 10_000  # whose buckets are remembered; the least recent are forgott
 BURST_SECONDS = 4.0  # of the limit that may be used at once
 # Left for all that is no stream: connections of requests, the database, children, files.
 SPARE_FILES = 256
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What is left of a limit.
+
+    quota    requests at once
+    left     of them, now
+    seconds  until all are there again
+    """
+
+    quota: int
+    left: int
+    seconds: float
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """As `draft-ietf-httpapi-ratelimit-headers` has them.
+
+        >>> Rate(200, 199, 0.1).headers["RateLimit"]
+        '"requests";r=199;t=1'
+        """
+        return {
+            "RateLimit-Policy": f'"requests";q={self.quota};w={round(BURST_SECONDS)}',
+            "RateLimit": f'"requests";r={self.left};t={max(1, round(self.seconds))}',
+        }
 
 
 class Rates:
@@ -25,10 +52,11 @@ class Rates:
         self._lock = threading.Lock()
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def count(self, owner: str) -> None:
-        """Count a request; TooMany if the user sent too many."""
+    def count(self, owner: str) -> Rate | None:
+        """Count a request; what is left, None if there is no limit; TooMany if the user sent too
+        many."""
         if not self._per_second:
-            return
+            return None
         now, full = time.monotonic(), max(1.0, self._per_second * BURST_SECONDS)
         with self._lock:
             left, then = self._buckets.pop(owner, (full, now))
@@ -42,6 +70,7 @@ class Rates:
                 f"more than {self._per_second:g} requests a second: slow down.",
                 retry_after=(1 - left) / self._per_second,
             )
+        return Rate(int(full), int(left - 1), (full - left + 1) / self._per_second)
 
 
 class Streams:

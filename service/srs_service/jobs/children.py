@@ -12,6 +12,7 @@ import contextlib
 import json
 import multiprocessing
 import os
+import queue
 import resource
 import signal
 import threading
@@ -21,13 +22,19 @@ from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from typing import Any
 
-from srs_service.errors import DoesNotFit, Invalid, TooMany, Unavailable
+from starlette.concurrency import run_in_threadpool
+
+from srs_service.errors import DoesNotFit, Invalid, Unavailable
+from srs_service.jobs.lanes import Lane, LaneSize
 
 _template = multiprocessing.get_context("forkserver")
 # A child imports the module of the program again, `srs serve`: it finds it imported.
 _template.set_forkserver_preload(["srs_service.jobs.template", "srs.cli.app"])
 
+EXPORT_SECONDS = 600.0  # that an export may take
+EXPORT_PATIENCE = 120.0  # that it may wait for a place
 STOP, FINISH = b"stop", b"finish"  # what a child may be asked
+GRANT = b"grant "  # before a number of bytes: the answer to what a child asks
 
 
 def start_template() -> None:
@@ -61,6 +68,11 @@ class Child:
     def ask_to_finish(self) -> None:
         """End with what was found so far."""
         self._ask(FINISH)
+
+    def grant(self, n_bytes: int) -> None:
+        """Say how many bytes it may write in all."""
+        with contextlib.suppress(OSError):  # it has ended
+            self.connection.send_bytes(GRANT + str(n_bytes).encode())
 
     def _ask(self, what: bytes) -> None:
         if what not in self._asked:
@@ -115,42 +127,57 @@ def refusal(error: Mapping[str, Any]) -> Exception:
 
 
 class Questions:
-    """Short orders for requests, a bounded number at once; others wait a little, or are refused."""
+    """Short orders for requests. Who waits for a place holds no thread; see `lanes`.
 
-    def __init__(self, at_once: int = 2, patience: float = 20.0) -> None:
-        self._places = threading.BoundedSemaphore(at_once)
-        self._patience = patience
+    lane     of plans, checks and pages of tables
+    exports  of whole tables: they take long, and hold up exports only
+    """
 
-    def ask(self, order: Mapping[str, Any], seconds: float = 60.0) -> dict[str, Any]:
-        if not self._places.acquire(timeout=self._patience):
-            raise TooMany("too many plans are being made: try again.", retry_after=5)
-        try:
-            return ask_child(order, seconds)
-        finally:
-            self._places.release()
+    def __init__(self) -> None:
+        self.lane = Lane("questions", LaneSize(total=4, per_user=2))
+        self.exports = Lane("exports", LaneSize(total=2, per_user=1), patience=EXPORT_PATIENCE)
+
+    async def ask(
+        self, owner: str, order: Mapping[str, Any], seconds: float = 60.0
+    ) -> dict[str, Any]:
+        async with self.lane.place(owner):
+            return await run_in_threadpool(ask_child, order, seconds)
+
+    async def export(self, owner: str, order: Mapping[str, Any]) -> dict[str, Any]:
+        async with self.exports.place(owner):
+            return await run_in_threadpool(ask_child, order, EXPORT_SECONDS)
 
 
 # -- in the child -----------------------------------------------------------------------------
 
 
 def _run(connection: Connection, order: dict[str, Any]) -> None:
+    from srs_service.jobs.reporting import Reporter, Room
     from srs_service.jobs.work import run_work
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the service's to obey
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     asked = {STOP: threading.Event(), FINISH: threading.Event()}
-    threading.Thread(target=_listen, args=(connection, asked), daemon=True).start()
+    granted: queue.Queue[int] = queue.Queue()
+    threading.Thread(target=_listen, args=(connection, asked, granted), daemon=True).start()
 
     def report(message: Mapping[str, Any]) -> None:
         connection.send_bytes(json.dumps(message).encode())
 
-    run_work(order, report, asked[STOP], asked[FINISH])
+    reporter = Reporter(report, asked[STOP], asked[FINISH])
+    run_work(order, reporter, Room(report, order.get("granted", 0), granted))
 
 
-def _listen(connection: Connection, asked: Mapping[bytes, threading.Event]) -> None:
+def _listen(
+    connection: Connection, asked: Mapping[bytes, threading.Event], granted: queue.Queue[int]
+) -> None:
     """Hear what is asked; end at once when the service is gone."""
     while True:
         try:
-            asked[connection.recv_bytes()].set()
+            heard = connection.recv_bytes()
         except (EOFError, OSError):
             os._exit(1)
+        if heard.startswith(GRANT):
+            granted.put(int(heard.removeprefix(GRANT)))
+        else:
+            asked[heard].set()

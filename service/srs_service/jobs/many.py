@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -15,20 +15,22 @@ from srs.errors import CheckpointError
 from srs_service.data.store_checks import check_zarr
 from srs_service.database.documents import Figures, ManySummary
 from srs_service.errors import Invalid
-from srs_service.jobs.reporting import Reporter, Throttle
+from srs_service.jobs.reporting import Reporter, Room, Throttle
 
 log = logging.getLogger("srs_service")
 
 Order = Mapping[str, Any]
 
 
-def run_many(order: Order, reporter: Reporter) -> ManySummary:
+def run_many(order: Order, reporter: Reporter, room: Room) -> ManySummary:
     """A selection for each of many targets; those that an earlier attempt has done stay."""
     folder, evidence, started = Path(order["folder"]), Throttle(), monotonic()
 
     def on_progress(now: srs.ManyProgress) -> None:
         reporter.tell(lambda: _figures_of_many(now, evidence, monotonic() - started))
-        if reporter.asked_to_stop and now.run is not None:
+        if now.run is None:
+            _have_room(room, folder, now)
+        elif reporter.asked_to_stop:
             raise KeyboardInterrupt
 
     def run(resume: bool) -> srs.ManyResults:
@@ -63,6 +65,14 @@ def run_many(order: Order, reporter: Reporter) -> ManySummary:
         "seconds": round(monotonic() - started, 3),
         "peak_mem": max((result.peak_mem for result in results.values()), default=0),
     }
+
+
+def _have_room(room: Room, folder: Path, now: srs.ManyProgress) -> None:
+    """Ask for the bytes of all targets, by those that are done; OverQuota if they may not be."""
+    n_there = sum(1 for _ in folder.glob("*/result.json"))  # also of earlier attempts
+    n_left = now.n_targets - max(now.n_done, n_there)
+    if n_there:
+        room.watch(folder, n_there, n_there + n_left)
 
 
 def without_location(order: Order, result: srs.Result) -> srs.Result:
@@ -123,10 +133,34 @@ def open_checked(order: Order) -> srs.FeatureStore:
     store = srs.open_store(location)
     if store.n_features > limits["max_features"]:
         raise Invalid(f"the store has {store.n_features} features, more than are allowed.")
-    source = store.manifest.source
-    table = source.get("table") or {}
-    named = (source.get("path"), source.get("mask"), dict(table).get("path"))
+    source = moved_source(store.manifest.source, limits.get("own", ()))
+    named = (source.get("path"), source.get("mask"), dict(source.get("table") or {}).get("path"))
     resolved = [Path(str(name)).resolve() for name in named if name is not None]
-    if not all(any(r.is_relative_to(root) for root in limits["readable"]) for r in resolved):
-        store.manifest = replace(store.manifest, source={})
+    readable = (*limits["readable"], *limits.get("own", ()))
+    if not all(any(r.is_relative_to(root) for root in readable) for r in resolved):
+        source = {}
+    store.manifest = replace(store.manifest, source=source)
     return store
+
+
+def moved_source(source: Mapping[str, Any], own: Sequence[str]) -> dict[str, Any]:
+    """What a manifest says of its source, with the paths that the data folder has now.
+
+    own  folders of the data folder that the ingest has read
+
+    >>> moved_source({"path": "/old/uploads/u_1/X.csv", "n": 3}, ["/new/uploads/u_1"])
+    {'path': '/new/uploads/u_1/X.csv', 'n': 3}
+    """
+
+    def moved(path: Any) -> Any:
+        for folder in map(Path, own):
+            inside = f"/{folder.parent.name}/{folder.name}/"
+            if isinstance(path, str) and inside in path:
+                return str(folder / path.partition(inside)[2])
+        return path
+
+    found = {**source, **{n: moved(source[n]) for n in ("path", "mask") if n in source}}
+    if isinstance(source.get("table"), Mapping):
+        table = dict(source["table"])
+        found["table"] = {**table, **({"path": moved(table["path"])} if "path" in table else {})}
+    return found

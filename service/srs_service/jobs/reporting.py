@@ -1,20 +1,29 @@
-"""What a child process tells of its job while it runs, and whether it was asked to stop."""
+"""What a child process tells of its job and asks for while it runs, and whether it is to stop.
+
+Before bytes are written that go beyond what was granted, more is asked for, and the child waits
+for the answer: the quota of its user holds whatever else the user does meanwhile.
+"""
 
 from __future__ import annotations
 
+import queue
 import resource
 import threading
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
+from srs_service.data.layout import folder_size
 from srs_service.database.documents import Figures, ProgressDocument
+from srs_service.errors import OverQuota
 
 T = TypeVar("T")
 Report = Callable[[Mapping[str, Any]], None]
 
 SECONDS_BETWEEN_REPORTS = 0.25
 SECONDS_BETWEEN_LOOKS = 2.0  # at the evidence
+STEP = 64 << 20  # bytes that are asked for at once
 
 
 class Stopped(Exception):
@@ -50,6 +59,10 @@ class Reporter:
         }
         self._report({"event": "progress", "progress": told})
 
+    def end(self, message: Mapping[str, Any]) -> None:
+        """Tell how it ended."""
+        self._report(message)
+
     @property
     def asked_to_stop(self) -> bool:
         return self._stop.is_set()
@@ -62,7 +75,8 @@ class Reporter:
 class Throttle:
     """What is long to tell or takes time: every few seconds, and less often in long jobs."""
 
-    def __init__(self) -> None:
+    def __init__(self, every: float = SECONDS_BETWEEN_LOOKS) -> None:
+        self._every = every
         self._started = time.monotonic()
         self._next = 0.0
 
@@ -74,5 +88,44 @@ class Throttle:
         made = make()
         took = time.monotonic() - now
         # A day has then some 400 of these, and making them takes 2 % of the time at most.
-        self._next = now + max(SECONDS_BETWEEN_LOOKS, (now - self._started) / 50, 50 * took)
+        self._next = now + max(self._every, (now - self._started) / 50, 50 * took)
         return made
+
+
+class Room:
+    """What may be written.
+
+    granted  bytes in all
+    answers  what the service granted, each time that it was asked
+    """
+
+    def __init__(self, report: Report, granted: int, answers: queue.Queue[int]) -> None:
+        self._report = report
+        self._granted = granted
+        self._answers = answers
+        self._used = 0
+        self._looks = Throttle(every=1.0)
+
+    def take(self, n_bytes: int) -> None:
+        """So many bytes more will be written; OverQuota if they may not."""
+        self._need(self._used + n_bytes)
+        self._used += n_bytes
+
+    def watch(self, folder: Path, done: int, of: int) -> None:
+        """A folder is being filled in steps: have room for all that it is going to hold."""
+
+        def look() -> None:
+            self._need(self._used + folder_size(folder) * max(of, 1) // max(done, 1))
+
+        self._looks.ask(look)
+
+    def _need(self, total: int) -> None:
+        if total <= self._granted:
+            return
+        self._report({"event": "space", "needed": total, "wanted": total + STEP})
+        self._granted = self._answers.get()
+        if total > self._granted:
+            raise OverQuota(
+                "the files of the job need more than is left of your quota: delete "
+                "datasets, uploads or jobs; GET /v1/usage says what they take."
+            )

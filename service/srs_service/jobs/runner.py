@@ -12,20 +12,29 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
 from typing import Any
 
 from srs_service.data.datasets import DatasetRegistry
-from srs_service.data.layout import DataFolder, target_folder
+from srs_service.data.layout import DataFolder
 from srs_service.database import JobStore
 from srs_service.database.documents import ErrorDocument, ProgressDocument
-from srs_service.errors import LeaseLost, NotFound, ServiceError
+from srs_service.errors import (
+    FULL,
+    DiskFull,
+    LeaseLost,
+    OverQuota,
+    ServiceError,
+    Unavailable,
+)
 from srs_service.job import Job, JobKind, JobStatus
 from srs_service.jobs.children import Child, start_child
 from srs_service.jobs.clusters import Scheduler
+from srs_service.jobs.orders import Orders
+from srs_service.jobs.tidying import tidy
 from srs_service.settings import Settings
 
 log = logging.getLogger("srs_service")
@@ -33,21 +42,42 @@ log = logging.getLogger("srs_service")
 BEAT_SECONDS = 1.0  # between two heartbeats, which also see what users ask
 TIDY_SECONDS = 3600.0  # between two sweeps of what kills left
 POLL_SECONDS = 1.0  # between two looks for jobs that others queued
+LOOK_SECONDS = 2.0  # between two looks whether scheduler and workers are there
+WAITS = "waits for its turn"
+FIRST_BYTES = 1 << 20  # that are reserved for the files of every job
+FEATURE_BYTES = 200  # and of a selection, a feature: tables, document, report, checkpoint
+DISK_FULL: ErrorDocument = {
+    "code": DiskFull.code,
+    "yours": False,
+    "detail": "the disk of the service is full: tell the administrator, and resume the job when "
+    "there is space.",
+}
 
 
 @dataclass
 class Attempt:
     """A job that this process runs now.
 
+    started  by the monotonic clock
+    granted  bytes that it may write in all
     outcome  how it ended, once it has: kept until the store has taken it
+    progress that is not written yet
+    told     the newest progress
+    wanted   bytes that the child asks for, and waits
     deadline when a child that was asked to stop is killed
+    too_long whether it is stopped because it took longer than allowed
     """
 
     job: Job
     child: Child
+    started: float
+    granted: int
     outcome: Mapping[str, Any] | None = None
     progress: ProgressDocument | None = None
+    told: ProgressDocument | None = None
+    wanted: Mapping[str, Any] | None = None
     deadline: float | None = None
+    too_long: bool = False
 
 
 class Runner:
@@ -64,13 +94,15 @@ class Runner:
         self._scheduler = scheduler
         self._store = store
         self._folder = folder
-        self._registry = library
+        self._orders = Orders(settings, store, folder, library)
         self._attempts: list[Attempt] = []
         self._wake_in, self._wake_out = Pipe(duplex=False)
         os.set_blocking(self._wake_out.fileno(), False)  # nobody reads where nothing runs
+        self.on_end: Callable[[str, str, float], None] = lambda _kind, _event, _seconds: None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="runner", daemon=True)
-        self._next_claim = self._next_beat = self._next_tidying = 0.0
+        self._next_claim = self._next_beat = self._next_tidying = self._next_look = 0.0
+        self._trouble: str | None = None
 
     def start(self) -> None:
         if self._settings.max_running:
@@ -113,26 +145,41 @@ class Runner:
         if self._stopping.is_set():
             for attempt in self._attempts:
                 self._ask_to_stop(attempt, now)
-        elif len(self._attempts) < self._settings.max_running and now >= self._next_claim:
+        elif len(self._attempts) < self._places and now >= self._next_claim:
             self._next_claim = now + POLL_SECONDS
             self._claim()
         if now >= self._next_beat:
             self._next_beat = now + min(BEAT_SECONDS, self._settings.lease_seconds / 3)
             for attempt in list(self._attempts):
                 self._beat(attempt, now)
+        if now >= self._next_look:
+            self._next_look = now + LOOK_SECONDS
+            self._say_trouble()
         if now >= self._next_tidying:
             self._next_tidying = now + TIDY_SECONDS
-            self._store.jobs.forget_keys(self._settings.idempotency_days)
-            self._folder.sweep(self._store.known_ids)
+            tidy(self._settings, self._store, self._folder)
         self._listen()
         for attempt in list(self._attempts):
             self._settle(attempt)
 
+    @property
+    def _places(self) -> int:
+        """Jobs that may run here at once, with the places of short ones."""
+        return self._settings.max_running + self._settings.max_running_short
+
     def _claim(self) -> None:
         # Without its scheduler a selection would fail: it waits, and what needs none goes on.
         without = None if self._scheduler.answers else JobKind.SELECT
-        while len(self._attempts) < self._settings.max_running:
-            job = self._store.jobs.claim(self.name, self._settings.lease_seconds, without)
+        while len(self._attempts) < self._places:
+            # The last places are for ingests: they do not wait behind selections of days.
+            full = len(self._attempts) >= self._settings.max_running
+            job = self._store.jobs.claim(
+                self.name,
+                self._settings.lease_seconds,
+                without,
+                only=JobKind.INGEST if full else None,
+                per_user=self._settings.max_running_per_user,
+            )
             if job is None:
                 return
             log.info("job taken", extra={"job_id": job.id, "fence": job.fence})
@@ -140,7 +187,7 @@ class Runner:
 
     def _start(self, job: Job) -> None:
         if job.status == JobStatus.CANCELLING:
-            self._store.jobs.finish(job.id, job.fence, JobStatus.CANCELLED)
+            self._end_without_child(job, JobStatus.CANCELLED)
             return
         if job.n_attempts > self._settings.max_attempts:
             error: ErrorDocument = {
@@ -148,50 +195,66 @@ class Runner:
                 "yours": False,
                 "detail": f"the job was started {job.n_attempts - 1} times and never finished.",
             }
-            self._store.jobs.finish(job.id, job.fence, JobStatus.FAILED, error=error)
+            self._end_without_child(job, JobStatus.FAILED, error)
             return
         try:
-            order = self._order(job)
+            order = self._orders.write(job)
+            granted = self._folder.size_of_job(job.id) + self._first_bytes(job)
+            self._store.space.reserve_job(job.id, job.owner, granted, self._quota)
         except ServiceError as refused:
-            error = {"code": refused.code, "detail": refused.detail, "yours": True}
-            self._store.jobs.finish(job.id, job.fence, JobStatus.FAILED, error=error)
+            yours = not isinstance(refused, Unavailable)
+            error = {"code": refused.code, "detail": refused.detail, "yours": yours}
+            self._end_without_child(job, JobStatus.FAILED, error)
             return
-        self._attempts.append(Attempt(job, start_child(order)))
+        except OSError as refused:
+            if refused.errno not in FULL:
+                raise
+            self._end_without_child(job, JobStatus.FAILED, DISK_FULL)
+            return
+        child = start_child(order | {"granted": granted})
+        self._attempts.append(Attempt(job, child, time.monotonic(), granted))
 
-    def _order(self, job: Job) -> dict[str, Any]:
-        """What the child gets: the job's request with paths of this machine."""
-        order: dict[str, Any] = {
-            "work": job.kind.value,
-            "threads": self._settings.job_threads,
-            "folder": str(self._folder.start_attempt(job.id, job.fence)),
-            "settings": job.spec.get("settings"),
-            "scheduler": self._settings.scheduler,
-            "scheduler_tls": _text(self._settings.scheduler_tls),
-        }
+    def _end_without_child(
+        self, job: Job, status: JobStatus, error: ErrorDocument | None = None
+    ) -> None:
+        self._store.jobs.finish(
+            job.id, job.fence, status, error=error, n_bytes=self._drop_files(job)
+        )
+
+    def _first_bytes(self, job: Job) -> int:
+        """What is reserved for the files of a job before it starts."""
+        if job.kind != JobKind.SELECT:
+            return FIRST_BYTES
+        about = self._store.datasets.get(job.dataset_id, job.owner).about or {}
+        # Of many targets it is for the first; for the others the child asks when it knows them.
+        return FIRST_BYTES + FEATURE_BYTES * int(about.get("n_features", 0))
+
+    @property
+    def _quota(self) -> int:
+        return int(self._settings.max_user_data)
+
+    def _drop_files(self, job: Job) -> int:
+        """Remove what an attempt that did not succeed left, but for checkpoints; what remains."""
         if job.kind == JobKind.INGEST:
-            return order | {"limits": self._registry.limits()} | self._registry.ingest_order(job)
-        dataset = self._store.datasets.get(job.dataset_id, job.owner)
-        order["location"] = self._registry.locate(dataset)
-        order["limits"] = self._registry.limits(dataset)
-        if job.kind == JobKind.SELECT:
-            sets = self._store.jobs.feature_sets(job.id)
-            order["settings"] = {**job.spec["settings"], "feature_sets": sets}
-            order["targets"] = job.spec.get("targets")  # jobs of version 0.1 have none
-        if job.kind == JobKind.EXPLAIN:
-            order["features"] = self._features(job)
-            order["memory_bytes"] = int(self._settings.max_memory)
-        return order
+            self._folder.drop_ingest(job.id, job.dataset_id, job.fence)
+        return self._folder.size_of_job(job.id)
 
-    def _features(self, job: Job) -> Any:
-        wanted = job.spec["features"]
-        if wanted["names"] is not None:
-            return wanted["names"]
-        selection = self._store.jobs.get(wanted["job_id"], job.owner)
-        if selection.result_fence is None:
-            raise NotFound("the selection whose features were to be explained has no result.")
-        folder = self._folder.attempt(selection.id, selection.result_fence)
-        target = wanted.get("target")
-        return str(folder if target is None else target_folder(folder, target))
+    def _say_trouble(self) -> None:
+        """Say in selections that the scheduler or its workers are missing, and when they are back.
+
+        Those that run say it beside what they last told.
+        """
+        trouble = self._scheduler.trouble
+        if trouble is not None:
+            self._store.jobs.note_waiting(JobKind.SELECT, trouble, unless=trouble)
+        elif self._trouble is not None:
+            self._store.jobs.note_waiting(JobKind.SELECT, WAITS, unless=WAITS)
+        for attempt in self._attempts:
+            changed = trouble != self._trouble and attempt.outcome is None
+            if changed and attempt.job.kind == JobKind.SELECT:
+                last = attempt.told or {"seconds": 0.0, "peak_mem": 0}
+                attempt.progress = {**last, "doing": trouble or "goes on"}
+        self._trouble = trouble
 
     # -- attempts -----------------------------------------------------------------------------
 
@@ -208,6 +271,10 @@ class Runner:
         if beat.finish_asked:
             attempt.child.ask_to_finish()
         if beat.status == JobStatus.CANCELLING:
+            self._ask_to_stop(attempt, now)
+        most = self._settings.max_job_seconds
+        if most is not None and now - attempt.started > most:
+            attempt.too_long = True
             self._ask_to_stop(attempt, now)
         if attempt.deadline is not None and now > attempt.deadline:
             attempt.child.end()
@@ -233,7 +300,10 @@ class Runner:
     def _hear(self, attempt: Attempt) -> None:
         message = attempt.child.receive()
         if message is not None and message["event"] == "progress":
-            attempt.progress = message["progress"]
+            attempt.progress = attempt.told = message["progress"]
+            return
+        if message is not None and message["event"] == "space":
+            attempt.wanted = message
             return
         code = attempt.child.end()
         attempt.outcome = message or {"event": "crashed", "code": code}
@@ -245,8 +315,11 @@ class Runner:
             if attempt.progress is not None:
                 self._store.jobs.progress(job.id, job.fence, attempt.progress)
                 attempt.progress = None
+            if attempt.wanted is not None:
+                self._grant(attempt, attempt.wanted)
+                attempt.wanted = None
             if attempt.outcome is not None:
-                self._write_end(job, attempt.outcome)
+                self._write_end(attempt, attempt.outcome)
                 log.info(
                     "attempt ended",
                     extra={
@@ -257,39 +330,66 @@ class Runner:
                 )
                 self._attempts.remove(attempt)
                 self._next_claim = 0.0
+                seconds = time.monotonic() - attempt.started
+                self.on_end(job.kind.value, attempt.outcome["event"], seconds)
         except LeaseLost:
             self._drop(attempt)
 
-    def _write_end(self, job: Job, outcome: Mapping[str, Any]) -> None:
-        jobs, event = self._store.jobs, outcome["event"]
+    def _grant(self, attempt: Attempt, wanted: Mapping[str, Any]) -> None:
+        """Reserve what the child asks for, or else what it needs now, or leave it as it is."""
+        job = attempt.job
+        for n_bytes in (wanted["wanted"], wanted["needed"]):
+            try:
+                self._store.space.reserve_job(job.id, job.owner, n_bytes, self._quota)
+            except OverQuota:
+                continue
+            attempt.granted = n_bytes
+            break
+        attempt.child.grant(attempt.granted)
+
+    def _write_end(self, attempt: Attempt, outcome: Mapping[str, Any]) -> None:
+        job, jobs, event = attempt.job, self._store.jobs, outcome["event"]
         if event == "done":
             written = None
             if job.kind == JobKind.INGEST:
-                written = str(self._folder.written_store(job.dataset_id, job.fence))
+                store = self._folder.written_store(job.dataset_id, job.fence)
+                written = str(store.relative_to(self._folder.root))
             jobs.finish(
                 job.id,
                 job.fence,
                 JobStatus.SUCCEEDED,
                 summary=outcome["found"],
                 location=written,
+                n_bytes=self._folder.size_of_job(job.id),
             )
-            self._folder.drop_earlier_attempts(job.id, job.fence)
-        elif event == "failed":
-            jobs.finish(job.id, job.fence, JobStatus.FAILED, error=outcome["error"])
+            return
+        n_bytes = self._drop_files(job)
+        if event == "failed":
+            jobs.finish(
+                job.id, job.fence, JobStatus.FAILED, error=outcome["error"], n_bytes=n_bytes
+            )
+        elif event == "interrupted" and attempt.too_long:
+            error = self._took_too_long()
+            jobs.finish(job.id, job.fence, JobStatus.FAILED, error=error, n_bytes=n_bytes)
         elif event == "interrupted" and self._stopping.is_set():
             jobs.release(job.id, job.fence)
         elif event == "interrupted":
-            jobs.finish(job.id, job.fence, JobStatus.CANCELLED)
+            jobs.finish(job.id, job.fence, JobStatus.CANCELLED, n_bytes=n_bytes)
         else:
             log.warning("the process of job %s ended with code %s", job.id, outcome["code"])
-            jobs.finish(job.id, job.fence, JobStatus.QUEUED)
+            jobs.finish(job.id, job.fence, JobStatus.QUEUED, n_bytes=n_bytes)
+
+    def _took_too_long(self) -> ErrorDocument:
+        return {
+            "code": "too-long",
+            "yours": True,
+            "detail": f"the job took longer than the {self._settings.max_job_seconds:g} seconds "
+            "that are allowed: resume it, which continues from its checkpoint, or ask for less "
+            "(max_seconds of a selection ends it in time with a result).",
+        }
 
     def _drop(self, attempt: Attempt) -> None:
         """The job is another runner's now, or gone: end the child and forget it."""
         log.warning("lease lost", extra={"job_id": attempt.job.id, "fence": attempt.job.fence})
         attempt.child.end()
         self._attempts.remove(attempt)
-
-
-def _text(path: Any) -> str | None:
-    return None if path is None else str(path)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from starlette.concurrency import run_in_threadpool
 
 from srs_service.data.addresses import pin
 from srs_service.data.datasets import DatasetRegistry
@@ -32,10 +33,14 @@ from srs_service.schemas.select_settings import SelectSettings
 from srs_service.settings import Settings
 
 REMEMBERED_CHECKS = 1_000
+# Of a request, what has columns of its own.
+NOT_IN_SPEC = {"webhook", "name", "kind", "dataset_id", "priority", "labels"}
+# Keys of requests before there were these stay good.
+ADDED_LATER: dict[str, Any] = {"targets": None, "priority": 0, "labels": {}}
 
 
 class Submitter:
-    """Where jobs are submitted."""
+    """Where jobs are submitted; in the event loop, with threads for the database only."""
 
     def __init__(
         self,
@@ -52,45 +57,60 @@ class Submitter:
         self._runner = runner
         self._checked: OrderedDict[str, None] = OrderedDict()
         self._under_way: set[tuple[str, str]] = set()
-        self._lock = threading.Lock()
 
     @property
     def limits(self) -> QueueLimits:
         return QueueLimits(self._settings.max_queued, self._settings.max_queued_per_user)
 
-    def submit(
+    async def submit(
         self, owner: str, request: SelectRequest | ExplainRequest | IngestRequest, key: str | None
     ) -> tuple[Job, bool]:
         """Accept a job, or find the one that the same key made; whether it is new."""
         wanted = _submission(owner, request, key)
         if request.webhook is not None:
-            pin(request.webhook.url, self._settings.trusted_networks)
+            await run_in_threadpool(pin, request.webhook.url, self._settings.trusted_networks)
         with self._one_at_a_time(wanted.key):
-            if wanted.key and (made := self._store.jobs.find_by_key(wanted.key)) is not None:
-                return made, False
-            if isinstance(request, IngestRequest):
-                job, is_new = self._submit_ingest(wanted, request)
-            else:
-                if isinstance(request, SelectRequest):
-                    self._check_select(owner, request)
-                else:
-                    self._check_explain(owner, request)
-                job, is_new = self._store.jobs.submit(wanted, self.limits)
+            if wanted.key:
+                made = await run_in_threadpool(self._store.jobs.find_by_key, wanted.key)
+                if made is not None:
+                    return made, False
+            if isinstance(request, SelectRequest):
+                await self._check_select(owner, request)
+            job, is_new = await run_in_threadpool(self._store_job, wanted, request)
         self._runner.wake()
         return job, is_new
 
-    def register(self, owner: str, request: DatasetRequest, key: str | None) -> Dataset:
+    def _store_job(
+        self, wanted: Submission, request: SelectRequest | ExplainRequest | IngestRequest
+    ) -> tuple[Job, bool]:
+        self._store.space.check(wanted.owner, int(self._settings.max_user_data))
+        if isinstance(request, IngestRequest):
+            return self._submit_ingest(wanted, request)
+        if isinstance(request, ExplainRequest):
+            self._check_explain(wanted.owner, request)
+        return self._store.jobs.submit(wanted, self.limits)
+
+    async def register(self, owner: str, request: DatasetRequest, key: str | None) -> Dataset:
         """A dataset of a store that is there, or the one that the same key made."""
         assert request.store is not None
         wanted = _request_key(owner, request, key)
+        datasets = self._store.datasets
         with self._one_at_a_time(wanted):
-            if wanted and (made := self._store.datasets.find_by_key(wanted)) is not None:
-                return made
-            location = self._registry.find_location(request.store)
-            about = self._questions.ask(
-                {"work": "inspect", "location": location, "limits": self._registry.limits()}
+            if wanted:
+                made = await run_in_threadpool(datasets.find_by_key, wanted)
+                if made is not None:
+                    return made
+            location = await run_in_threadpool(self._registry.find_location, request.store)
+            order = {"work": "inspect", "location": location, "limits": self._registry.limits()}
+            about = await self._questions.ask(owner, order)
+            return await run_in_threadpool(
+                datasets.register,
+                owner,
+                request.name,
+                location=location,
+                about=about,
+                key=wanted,
             )
-            return self._store.datasets.register(owner, request.name, location, about, wanted)
 
     @contextmanager
     def _one_at_a_time(self, key: RequestKey | None) -> Iterator[None]:
@@ -99,24 +119,23 @@ class Submitter:
             yield
             return
         name = (key.owner, key.text)
-        with self._lock:
-            if name in self._under_way:
-                raise Conflict(
-                    "a request with this Idempotency-Key is under way: try again in a moment.",
-                    headers={"Retry-After": "1"},
-                )
-            self._under_way.add(name)
+        if name in self._under_way:
+            raise Conflict(
+                "a request with this Idempotency-Key is under way: try again in a moment.",
+                headers={"Retry-After": "1"},
+            )
+        self._under_way.add(name)
         try:
             yield
         finally:
-            with self._lock:
-                self._under_way.discard(name)
+            self._under_way.discard(name)
 
-    def plan(self, owner: str, request: PlanRequest) -> dict[str, Any]:
+    async def plan(self, owner: str, request: PlanRequest) -> dict[str, Any]:
         """What a selection would cost; DoesNotFit with both numbers if it cannot run."""
-        dataset = self._store.datasets.get(request.dataset_id, owner)
-        self._check_memory(request.settings.memory)
-        return self._questions.ask(self._question("plan", dataset, request.settings))
+        question = await run_in_threadpool(
+            self._question, "plan", owner, request.dataset_id, request.settings
+        )
+        return await self._questions.ask(owner, question)
 
     # -- checks -------------------------------------------------------------------------------
 
@@ -129,25 +148,26 @@ class Submitter:
                 allowed_mem=int(allowed),
             )
 
-    def _check_select(self, owner: str, request: SelectRequest) -> None:
-        dataset = self._store.datasets.get(request.dataset_id, owner)
-        self._check_memory(request.settings.memory)
-        question = self._question("check", dataset, request.settings)
+    async def _check_select(self, owner: str, request: SelectRequest) -> None:
+        question = await run_in_threadpool(
+            self._question, "check", owner, request.dataset_id, request.settings
+        )
         if isinstance(request.targets, list):
+            dataset = await run_in_threadpool(self._store.datasets.get, request.dataset_id, owner)
             _check_targets(dataset, request.targets)
             question["settings"]["target"] = request.targets[0]  # others need as much memory
         # The seed changes neither what fits nor what is valid.
-        asked = json.dumps([dataset.id, {**question["settings"], "seed": 0}], sort_keys=True)
+        asked = json.dumps(
+            [request.dataset_id, {**question["settings"], "seed": 0}], sort_keys=True
+        )
         known = hashlib.sha256(asked.encode()).hexdigest()
-        with self._lock:
-            if known in self._checked:
-                self._checked.move_to_end(known)
-                return
-        self._questions.ask(question)
-        with self._lock:
-            self._checked[known] = None
-            if len(self._checked) > REMEMBERED_CHECKS:
-                self._checked.popitem(last=False)
+        if known in self._checked:
+            self._checked.move_to_end(known)
+            return
+        await self._questions.ask(owner, question)
+        self._checked[known] = None
+        if len(self._checked) > REMEMBERED_CHECKS:
+            self._checked.popitem(last=False)
 
     def _check_explain(self, owner: str, request: ExplainRequest) -> None:
         dataset = self._store.datasets.get(request.dataset_id, owner)
@@ -172,7 +192,11 @@ class Submitter:
         job, _, is_new = self._store.datasets.submit_ingest(wanted, self.limits)
         return job, is_new
 
-    def _question(self, order: str, dataset: Dataset, settings: SelectSettings) -> dict[str, Any]:
+    def _question(
+        self, order: str, owner: str, dataset_id: str, settings: SelectSettings
+    ) -> dict[str, Any]:
+        dataset = self._store.datasets.get(dataset_id, owner)
+        self._check_memory(settings.memory)
         return {
             "work": order,
             "location": self._registry.locate(dataset),
@@ -205,7 +229,7 @@ def _check_columns(dataset: Dataset, request: ExplainRequest) -> None:
 def _submission(
     owner: str, request: SelectRequest | ExplainRequest | IngestRequest, key: str | None
 ) -> Submission:
-    spec: dict[str, Any] = request.model_dump(exclude={"webhook", "name", "kind", "dataset_id"})
+    spec: dict[str, Any] = request.model_dump(exclude=NOT_IN_SPEC)
     sets = None
     if isinstance(request, SelectRequest) and request.settings.feature_sets is not None:
         sets = request.settings.feature_sets
@@ -220,6 +244,8 @@ def _submission(
         key=_request_key(owner, request, key),
         webhook=None if request.webhook is None else request.webhook.model_dump(),
         sets=sets,
+        priority=request.priority,
+        labels=request.labels or None,
     )
 
 
@@ -227,7 +253,8 @@ def _request_key(owner: str, request: Request, key: str | None) -> RequestKey | 
     if key is None:
         return None
     asked = request.model_dump()
-    if asked.get("targets") is None:  # keys of requests before there were targets stay good
-        asked.pop("targets", None)
+    for name, unsaid in ADDED_LATER.items():
+        if asked.get(name) == unsaid:
+            asked.pop(name, None)
     body = json.dumps(asked, sort_keys=True)
     return RequestKey(owner, key, hashlib.sha256(body.encode()).hexdigest())

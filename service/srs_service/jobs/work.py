@@ -9,15 +9,15 @@ from __future__ import annotations
 import logging
 import resource
 import shutil
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import srs
 from srs.errors import CheckpointError, ClusterError, MemoryBudgetError, RunInterrupted
+from srs_service.data.comparing import compare_tables
 from srs_service.data.ingest import prepare_ingest
-from srs_service.data.layout import has_checkpoint
+from srs_service.data.layout import folder_size, has_checkpoint
 from srs_service.data.store_checks import forget_source
 from srs_service.data.tables import read_table
 from srs_service.data.wording import name_options
@@ -32,9 +32,10 @@ from srs_service.database.documents import (
     SetFigures,
     TargetSummary,
 )
-from srs_service.errors import Invalid, ServiceError
+from srs_service.errors import FULL, DiskFull, Invalid, ServiceError
+from srs_service.jobs.cluster_watch import watch_cluster
 from srs_service.jobs.many import figures_of, open_checked, run_many, without_location
-from srs_service.jobs.reporting import Report, Reporter, Stopped, Throttle
+from srs_service.jobs.reporting import Reporter, Room, Stopped, Throttle
 
 log = logging.getLogger("srs_service")
 
@@ -45,26 +46,28 @@ SPARE_MEM = 3 << 29  # of the interpreter, its libraries and their threads
 INSPECT_MEM = 1 << 30
 
 
-def run_work(order: Order, report: Report, stop: threading.Event, finish: threading.Event) -> None:
+def run_work(order: Order, reporter: Reporter, room: Room) -> None:
     """Run a order and report its end."""
-    reporter = Reporter(report, stop, finish)
     try:
-        found = WORK[order["work"]](order, reporter)
+        if order["work"] in WRITING:
+            found: Mapping[str, Any] = WRITING[order["work"]](order, reporter, room)
+        else:
+            found = WORK[order["work"]](order, reporter)
     except (RunInterrupted, Stopped):
-        report({"event": "interrupted"})
+        reporter.end({"event": "interrupted"})
     except Exception as error:
-        report({"event": "failed", "error": explain_error(error, order)})
+        reporter.end({"event": "failed", "error": explain_error(error, order)})
     else:
-        report({"event": "done", "found": found})
+        reporter.end({"event": "done", "found": found})
 
 
 # -- jobs -------------------------------------------------------------------------------------
 
 
-def run_select(order: Order, reporter: Reporter) -> SelectSummary | ManySummary:
+def run_select(order: Order, reporter: Reporter, room: Room) -> SelectSummary | ManySummary:
     """A selection, from its checkpoint if there is one, saved into the attempt's folder."""
     if order.get("targets") is not None:
-        return run_many(order, reporter)
+        return run_many(order, reporter, room)
     folder = Path(order["folder"])
     evidence = Throttle()
 
@@ -159,21 +162,24 @@ def _request(entry: Mapping[str, Any]) -> str | tuple[str, Mapping[str, Any]]:
     return (named, options) if options else named
 
 
-def run_ingest(order: Order, reporter: Reporter) -> IngestSummary:
+def run_ingest(order: Order, reporter: Reporter, room: Room) -> IngestSummary:
     """A feature store from a source; a feature store in an archive is taken as it is."""
     location = Path(order["location"])
     _bound_memory(order["memory_bytes"])
 
     def on_progress(done: int, of: int) -> None:
+        room.watch(location, done, of)
         reporter.tell(lambda: {"share": round(done / max(of, 1), 4), "doing": "ingest"})
         reporter.stop_if_asked()
 
-    def on_bytes(_n_bytes: int) -> None:
+    def on_bytes(n_bytes: int) -> None:
+        room.take(n_bytes)
         reporter.tell(lambda: {"doing": "fetch"})
         reporter.stop_if_asked()
 
     source, options = prepare_ingest(order, on_bytes)
     if options is None:
+        room.take(folder_size(source))
         shutil.copytree(source, location)
         forget_source(location)
         store = srs.open_store(location)
@@ -181,8 +187,7 @@ def run_ingest(order: Order, reporter: Reporter) -> IngestSummary:
         store = srs.ingest(source, location, overwrite=True, on_progress=on_progress, **options)
     if store.n_features > order["limits"]["max_features"]:
         raise Invalid(f"the source has {store.n_features} features, more than are allowed.")
-    files = (f for f in location.rglob("*") if f.is_file())
-    return {"about": describe(store), "n_bytes": sum(file.stat().st_size for file in files)}
+    return {"about": describe(store), "n_bytes": folder_size(location)}
 
 
 def _bound_memory(n_bytes: int) -> None:
@@ -234,14 +239,19 @@ def make_plan(order: Order, _reporter: Reporter) -> dict[str, Any]:
     return found | {"pair_trees": found["pair_trees"] if found["pair_trees"] < 1e300 else None}
 
 
-WORK: dict[str, Callable[[Order, Reporter], Mapping[str, Any]]] = {
-    "select": run_select,
-    "explain": run_explain,
+# Jobs whose files may grow beyond what is reserved at their start.
+WRITING: dict[str, Callable[[Order, Reporter, Room], Mapping[str, Any]]] = {
     "ingest": run_ingest,
+    "select": run_select,
+}
+WORK: dict[str, Callable[[Order, Reporter], Mapping[str, Any]]] = {
+    "explain": run_explain,
     "inspect": inspect_store,
     "check": check_select,
     "plan": make_plan,
     "table": lambda order, _reporter: read_table(order),
+    "compare": lambda order, _reporter: compare_tables(order),
+    "cluster": watch_cluster,
 }
 
 
@@ -250,6 +260,14 @@ WORK: dict[str, Callable[[Order, Reporter], Mapping[str, Any]]] = {
 
 def explain_error(error: Exception, order: Order) -> ErrorDocument:
     """An error for users: whose it is, in words, without paths of the server."""
+    if is_disk_full(error):
+        log.error("the disk is full: %s", error)
+        return {
+            "code": DiskFull.code,
+            "yours": False,
+            "detail": "the disk of the service is full: tell the administrator, and resume the job "
+            "when there is space.",
+        }
     if isinstance(error, MemoryBudgetError):
         return {
             "code": "does-not-fit",
@@ -283,6 +301,15 @@ def explain_error(error: Exception, order: Order) -> ErrorDocument:
         "detail": "an unexpected error; see the service's log.",
         "yours": False,
     }
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether an error, or what it comes from, is that the disk has no space left."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in FULL:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def hide_paths(text: str, order: Order) -> str:

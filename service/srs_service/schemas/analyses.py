@@ -87,6 +87,28 @@ def _request_schema(kind: Analysis, *, by_value: bool) -> dict[str, Any]:
     return schema | {"required": required}
 
 
+def name_schemas(schemas: dict[str, Any]) -> None:
+    """Give each request for an analysis, its options and its value a schema of its own among those
+    of a document: programs that make clients cannot name what is nested."""
+    named = []
+
+    def move(name: str, schema: Any) -> dict[str, str]:
+        schemas[name] = schema
+        return {"$ref": f"#/components/schemas/{name}"}
+
+    for branch in schemas["AnalysisRequest"]["anyOf"]:
+        inside = dict(branch["properties"])
+        by_value = "allOf" in inside["value"]
+        words = inside["analysis"]["const"].replace("-", "_").split("_")
+        name = "".join(word.capitalize() for word in words) + ("ByValue" if by_value else "")
+        inside["options"] = move(f"{name}Options", inside["options"])
+        if by_value:
+            inside["value"] = move(f"{name}Value", inside["value"])
+        whole = {**branch, "type": "object", "properties": inside}
+        named.append(move(f"{name}Request", whole))
+    schemas["AnalysisRequest"] = {**schemas["AnalysisRequest"], "anyOf": named}
+
+
 def _parse_options(given: Any) -> Any:
     """Whole numbers as such, also those in lists: JSON has one kind of numbers."""
     if not isinstance(given, dict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -162,6 +162,17 @@ class DatasetRequest(Request):
         return self
 
 
+class DatasetChange(Request):
+    """What may be changed of a dataset; what is absent stays."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "cohort 7, cleaned"}]})
+
+    name: Label = Field("", description="name of the dataset", min_length=1)
+    team: Annotated[str, Field(max_length=64)] | None = Field(
+        None, description="team of yours that may read it; null: nobody else"
+    )
+
+
 class TargetAbout(Response):
     """A target of a dataset."""
 
@@ -186,6 +197,7 @@ class DatasetResponse(Response):
     fingerprint: str | None = Field(description="equal fingerprints mean equal data")
     notices: list[str] | None = Field(description="notices of the ingest")
     n_bytes: int = Field(description="bytes that the service keeps for it")
+    team: str | None = Field(description="team that may read it; null: its owner alone")
     error: JobError | None
 
     @classmethod
@@ -207,6 +219,7 @@ class DatasetResponse(Response):
             job_id=dataset.job_id,
             created_at=moment(dataset.created_at),
             n_bytes=dataset.n_bytes,
+            team=dataset.team,
             error=dataset.error,
             **{name: about.get(name) for name in wanted},
         )
@@ -237,3 +250,10 @@ class UploadResponse(Response):
             sha256=upload.sha256,
             created_at=moment(upload.created_at),
         )
+
+
+class UploadPage(Response):
+    """Some uploads, the newest first."""
+
+    items: list[UploadResponse]
+    next_cursor: str | None = Field(description="give it as `cursor` for the next page")

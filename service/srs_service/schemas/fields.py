@@ -94,9 +94,24 @@ Identifier = Annotated[str, Field(pattern=r"^[a-z]_[0-9a-f]{32}$")]
 
 
 def exactly_one(*names: str) -> dict[str, Any]:
-    """For the document: one of these fields is given, and the others are absent or null."""
-    given = [{"required": [n], "properties": {n: {"not": {"type": "null"}}}} for n in names]
-    return {"oneOf": given}
+    """For the document: one of these fields is given, and the others are absent or null.
+
+    Written as conditions: programs that make clients of a document take `oneOf` for several types.
+    """
+    first, *rest = names
+    given = if_given(first)
+    if not rest:
+        return given
+    return {
+        "if": given,
+        "then": {"properties": {name: {"type": "null"} for name in rest}},
+        "else": exactly_one(*rest),
+    }
+
+
+def if_given(name: str) -> dict[str, Any]:
+    """For the document: this field is there, and not null."""
+    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
 
 
 def moment(seconds: float | None) -> datetime | None:

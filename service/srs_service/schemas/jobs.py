@@ -17,9 +17,11 @@ from srs_service.schemas.fields import (
     FeatureId,
     Identifier,
     Label,
+    LabelOrEmpty,
     Request,
     Response,
     exactly_one,
+    if_given,
     moment,
 )
 from srs_service.schemas.problems import JobError
@@ -65,9 +67,7 @@ KEEP_SUBJECTS: dict[str, Any] = {
 class ExplainSettings(Request):
     """Settings of an explanation, as in `srs.explain`."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"anyOf": [{"properties": {"subjects": {"type": "null"}}}, KEEP_SUBJECTS]}
-    )
+    model_config = ConfigDict(json_schema_extra={"if": if_given("subjects"), "then": KEEP_SUBJECTS})
 
     analyses: list[AnalysisRequest] = Field(
         [AnalysisRequest(analysis=name) for name, kind in ANALYSES.items() if kind.usual],
@@ -96,19 +96,43 @@ class ExplainSettings(Request):
         return self
 
 
+Priority = Annotated[int, Field(ge=-100, le=100), WHOLE]
+Labels = Annotated[
+    dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$")], LabelOrEmpty],
+    Field(max_length=50),
+]
+
+
 class _JobRequest(Request):
     name: Label | None = Field(None, description="name of the job")
     webhook: Webhook | None = None
+    priority: Priority = Field(
+        0, description="among your own jobs: the highest is taken first; 0 if nothing is said"
+    )
+    labels: Labels = Field({}, description="what you note of it, e.g. its study")
+
+
+class JobChange(Request):
+    """What may be changed of a job; what is absent stays."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"name": "second look", "labels": {"study": "7"}}]}
+    )
+
+    name: Label | None = Field(None, description="name of the job")
+    labels: Labels = Field({}, description="what you note of it, in the place of all before")
+    priority: Priority = Field(0, description="among your own jobs: the highest is taken first")
+    team: Annotated[str, Field(max_length=64)] | None = Field(
+        None, description="team of yours that may read it and its results; null: nobody else"
+    )
 
 
 Targets = Annotated[
     list[Label], Field(min_length=1, max_length=1_000, json_schema_extra={"uniqueItems": True})
 ]
 ONE_TARGET: dict[str, Any] = {
-    "anyOf": [
-        {"properties": {"targets": {"type": "null"}}},
-        {"properties": {"settings": {"properties": {"target": {"type": "null"}}}}},
-    ]
+    "if": if_given("targets"),
+    "then": {"properties": {"settings": {"properties": {"target": {"type": "null"}}}}},
 }
 
 
@@ -266,6 +290,9 @@ class JobResponse(Response):
     started_at: datetime | None = Field(description="when it was first started")
     finished_at: datetime | None = Field(description="when it ended")
     last_event: int = Field(description="number of its newest event")
+    priority: int = Field(description="among the jobs of its owner: the highest is taken first")
+    team: str | None = Field(description="team that may read it; null: its owner alone")
+    labels: dict[str, str] = Field(description="what its owner notes of it")
     links: dict[str, str] = Field(description="addresses of what belongs to the job")
 
     @classmethod
@@ -306,6 +333,9 @@ class JobResponse(Response):
             started_at=moment(job.started_at),
             finished_at=moment(job.finished_at),
             last_event=job.last_event,
+            priority=job.priority,
+            team=job.team,
+            labels=job.labels,
             links=links,
         )
 

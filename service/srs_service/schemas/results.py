@@ -261,6 +261,34 @@ class AnalysisPage(Response):
     next_cursor: str | None
 
 
+class VerdictChange(Response):
+    """A feature that has another verdict in the other selection."""
+
+    name: str = Field(description="name of the feature")
+    a: str = Field(description="its verdict in the first selection")
+    b: str = Field(description="its verdict in the second")
+
+
+class Comparison(Response):
+    """Two selections side by side."""
+
+    a: str = Field(description="id of the first selection")
+    b: str = Field(description="id of the second")
+    n_shared: int = Field(description="features that both selections know, by name")
+    n_relevant_a: int = Field(description="relevant features of the first")
+    n_relevant_b: int = Field(description="relevant features of the second")
+    n_both: int = Field(description="features that are relevant in both")
+    overlap: float | None = Field(
+        description="of the features that are relevant in either, the share that is in both; null "
+        "if there is none"
+    )
+    both: list[str] = Field(description="names of features that are relevant in both")
+    only_a: list[str] = Field(description="names of those that are relevant in the first only")
+    only_b: list[str] = Field(description="names of those that are relevant in the second only")
+    n_changed: int = Field(description="shared features whose verdict is another one")
+    changed: list[VerdictChange] = Field(description="these, in the order of the first")
+
+
 class TargetRow(Response):
     """What became of one target of a selection of many."""
 

@@ -40,24 +40,21 @@ class SelectSettings(Request):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "anyOf": [
-                {"properties": {"mode": {"const": "default"}}},
-                {
-                    "properties": {
-                        "mode": {"const": "paper"},
-                        "pinned": {"maxItems": 0},
-                        "confounders": {"maxItems": 0},
-                        "sample_weight": NOTHING,
-                        "subjects": NOTHING,
-                        "class_weight": NOTHING,
-                        "feature_sets": NOTHING,
-                        "n_features": NOTHING,
-                        "pairs": {"enum": ["auto", "off"]},
-                        "guarantee": {"const": "fdr"},
-                        "rule": {"const": "tail"},
-                    }
-                },
-            ]
+            "if": {"required": ["mode"], "properties": {"mode": {"const": "paper"}}},
+            "then": {
+                "properties": {
+                    "pinned": {"maxItems": 0},
+                    "confounders": {"maxItems": 0},
+                    "sample_weight": NOTHING,
+                    "subjects": NOTHING,
+                    "class_weight": NOTHING,
+                    "feature_sets": NOTHING,
+                    "n_features": NOTHING,
+                    "pairs": {"enum": ["auto", "off"]},
+                    "guarantee": {"const": "fdr"},
+                    "rule": {"const": "tail"},
+                }
+            },
         }
     )
 

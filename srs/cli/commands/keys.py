@@ -65,7 +65,7 @@ def create(
     user: Annotated[str, typer.Argument(metavar="USER", help="User that the key belongs to.")],
     name: Annotated[str, typer.Option(help="What the key is for.")] = "",
     scopes: Annotated[
-        str, typer.Option(help="What the key allows: read, write, metrics.")
+        str, typer.Option(help="What the key allows: read, write, metrics, admin.")
     ] = "read,write",
     days: Annotated[
         float | None, typer.Option(min=0, help="Days until it expires. Default: never.")
@@ -79,6 +79,7 @@ def create(
     Examples:
       srs keys create ann --name laptop --days 90
       srs keys create prometheus --scopes metrics
+      srs keys create olga --scopes read,write,admin
     """
     with reported(as_json), _keys(data_dir) as keys:
         key, text = keys.create(user, name, _scopes(scopes), days)

@@ -179,7 +179,7 @@ def announce(settings: Settings, store: Any, address: tuple[Any, ...]) -> None:
     if not settings.auth:
         typer.echo("keys      not needed (--no-auth)")
     elif not store.keys.list():
-        _, text = store.keys.create(FIRST_USER, "first key", ("read", "write", "metrics"))
+        _, text = store.keys.create(FIRST_USER, "first key", ("read", "write", "metrics", "admin"))
         typer.echo(f"API key   {text}  (of user {FIRST_USER}; shown once)")
     else:
         typer.echo("keys      `srs keys create` makes more")

@@ -1,13 +1,13 @@
 """HTTP: each route parses, calls one thing and returns a schema."""
 
 from srs_service.http.routes import (
-    analyses,
+    account,
+    admin,
+    catalogues,
     datasets,
     events,
-    formats,
     health,
     jobs,
-    kinds,
     page,
     results,
     session,
@@ -18,15 +18,17 @@ from srs_service.http.routes import (
 ROUTERS = (
     health.router,
     session.router,
+    session.sign_in_router,
+    account.router,
+    admin.router,
     uploads.router,
     datasets.router,
     jobs.router,
     events.router,
     results.router,
     targets.router,
-    analyses.router,
-    kinds.router,
-    formats.router,
+    results.compare_router,
+    catalogues.router,
     page.router,
 )
 

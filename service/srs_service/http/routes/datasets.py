@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
+from starlette.concurrency import run_in_threadpool
 
 from srs_service.auth.authentication import Reader, Writer
 from srs_service.http.routes.parts import (
@@ -15,7 +16,12 @@ from srs_service.http.routes.parts import (
     PartsOf,
     cut_page,
 )
-from srs_service.schemas.datasets import DatasetPage, DatasetRequest, DatasetResponse
+from srs_service.schemas.datasets import (
+    DatasetChange,
+    DatasetPage,
+    DatasetRequest,
+    DatasetResponse,
+)
 from srs_service.schemas.jobs import IngestRequest
 from srs_service.schemas.problems import problem_responses
 
@@ -36,7 +42,7 @@ LINKS: dict[str, Any] = {
         **problem_responses(*[400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503]),
     },
 )
-def create(
+async def create(
     parts: PartsOf,
     caller: Writer,
     request: DatasetRequest,
@@ -45,12 +51,12 @@ def create(
 ) -> DatasetResponse:
     """A store is READY immediately (201). A source is ingested by a job (202): watch `job_id`."""
     if request.store is not None:
-        dataset = parts.submitter.register(caller.owner, request, idempotency_key)
+        dataset = await parts.submitter.register(caller.owner, request, idempotency_key)
     else:
         assert request.source is not None
         ingest = IngestRequest(kind="ingest", name=request.name, source=request.source)
-        job, _ = parts.submitter.submit(caller.owner, ingest, idempotency_key)
-        dataset = parts.store.datasets.get(job.dataset_id, caller.owner)
+        job, _ = await parts.submitter.submit(caller.owner, ingest, idempotency_key)
+        dataset = await run_in_threadpool(parts.store.datasets.get, job.dataset_id, caller.owner)
         response.status_code = 202
         response.headers["Retry-After"] = "1"
     response.headers["Location"] = f"/v1/datasets/{dataset.id}"
@@ -63,10 +69,18 @@ def create(
     responses=problem_responses(*[400, 401, 403, 422, 429, 503]),
 )
 def list_all(
-    parts: PartsOf, caller: Reader, limit: Limit = 50, cursor: Cursor = None
+    parts: PartsOf,
+    caller: Reader,
+    team: Annotated[
+        str | None,
+        Query(max_length=64, description="datasets that are shared with this team of yours"),
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> DatasetPage:
     before = None if cursor is None else parts.cursors.read(cursor)
-    found = parts.store.datasets.list(caller.owner, limit=limit + 1, before=before)
+    named = None if team is None else team.replace("\0", "")
+    found = parts.store.datasets.list(caller.owner, limit=limit + 1, before=before, team=named)
     items, next_cursor = cut_page(parts, found, limit)
     return DatasetPage(items=[DatasetResponse.of(d) for d in items], next_cursor=next_cursor)
 
@@ -80,6 +94,19 @@ def get(parts: PartsOf, caller: Reader, dataset_id: DatasetId) -> DatasetRespons
     return DatasetResponse.of(parts.store.datasets.get(dataset_id, caller.owner))
 
 
+@router.patch(
+    "/{dataset_id:id}",
+    summary="Change the name or the team of a dataset",
+    responses=problem_responses(*[400, 401, 403, 404, 408, 413, 415, 422, 429, 503]),
+)
+def change(
+    parts: PartsOf, caller: Writer, dataset_id: DatasetId, request: DatasetChange
+) -> DatasetResponse:
+    """Who belongs to the team may look at the dataset, and select and explain with it."""
+    given = request.model_dump(exclude_unset=True)
+    return DatasetResponse.of(parts.store.datasets.change(dataset_id, caller.owner, given))
+
+
 @router.delete(
     "/{dataset_id:id}",
     summary="Delete a dataset",
@@ -87,7 +114,12 @@ def get(parts: PartsOf, caller: Reader, dataset_id: DatasetId) -> DatasetRespons
     responses=problem_responses(*[401, 403, 404, 409, 422, 429, 503]),
 )
 def delete(parts: PartsOf, caller: Writer, dataset_id: DatasetId) -> None:
-    """Deletes what the service wrote; a store that was registered by its path is kept."""
-    dataset = parts.store.datasets.delete(dataset_id, caller.owner)
-    if dataset.managed:
+    """Deletes what the service wrote, and the uploads that only this dataset was made of; a store
+    that was registered by its path is kept."""
+    gone = parts.store.datasets.delete(dataset_id, caller.owner)
+    if gone.dataset.managed:
         parts.folder.remove_dataset(dataset_id)
+    if gone.dataset.job_id is not None:
+        parts.folder.remove_job(gone.dataset.job_id)
+    for upload_id in gone.upload_ids:
+        parts.folder.remove_upload(upload_id)

@@ -29,7 +29,8 @@ async def healthz() -> Health:
 
 @router.get("/readyz", summary="The service can work", responses=problem_responses(503))
 def readyz(parts: PartsOf) -> Health:
-    """503 with the part that fails: database, data folder, runner or scheduler."""
+    """503 with the part that fails: database, data folder, disk, runner, scheduler
+    or workers."""
     failing = []
     try:
         parts.store.ping()
@@ -37,10 +38,14 @@ def readyz(parts: PartsOf) -> Health:
         failing.append("database")
     if not os.access(parts.folder.jobs, os.W_OK):
         failing.append("data folder")
+    elif parts.folder.free_bytes() < parts.settings.min_free:
+        failing.append("disk")
     if not parts.runner.alive:
         failing.append("runner")
     if not parts.scheduler.answers:
         failing.append("scheduler")
+    elif parts.scheduler.n_workers == 0:
+        failing.append("workers")
     if failing:
         raise Unavailable(f"{' and '.join(failing)} failing.", failing=failing)
     return Health()
@@ -57,6 +62,5 @@ def readyz(parts: PartsOf) -> Health:
 )
 def metrics(parts: PartsOf, _caller: Measurer) -> Response:
     """Needs a key with the scope `metrics`."""
-    gauges = [("running", parts.runner.n_running), ("streams", parts.streams.n_open)]
-    text = parts.metrics.render(parts.store.jobs.count(), gauges)
+    text = parts.metrics.render(parts)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import nullcontext
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Response
@@ -14,14 +16,16 @@ from srs_service.http.routes.parts import (
     IdempotencyKey,
     IfNoneMatch,
     JobId,
+    JobsAsked,
     Limit,
     PartsOf,
     cut_page,
     is_known,
 )
-from srs_service.job import Job, JobKind, JobStatus
+from srs_service.job import Job
 from srs_service.schemas.jobs import (
     JOB_EXAMPLES,
+    JobChange,
     JobPage,
     JobRequest,
     JobResponse,
@@ -50,7 +54,7 @@ LINKS: dict[str, Any] = {
         **problem_responses(*[400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503]),
     },
 )
-def submit(
+async def submit(
     parts: PartsOf,
     caller: Writer,
     response: Response,
@@ -58,7 +62,7 @@ def submit(
     idempotency_key: IdempotencyKey = None,
 ) -> JobResponse:
     """The plan is checked before the job is accepted: 422 says what is needed and allowed."""
-    job, _ = parts.submitter.submit(caller.owner, request, idempotency_key)
+    job, _ = await parts.submitter.submit(caller.owner, request, idempotency_key)
     return _accepted(response, job)
 
 
@@ -67,8 +71,8 @@ def submit(
     summary="Predict the cost of a selection without running it",
     responses=problem_responses(*[400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503]),
 )
-def plan(parts: PartsOf, caller: Reader, request: PlanRequest) -> PlanResponse:
-    return PlanResponse(**parts.submitter.plan(caller.owner, request))
+async def plan(parts: PartsOf, caller: Reader, request: PlanRequest) -> PlanResponse:
+    return PlanResponse(**await parts.submitter.plan(caller.owner, request))
 
 
 @router.get(
@@ -77,19 +81,13 @@ def plan(parts: PartsOf, caller: Reader, request: PlanRequest) -> PlanResponse:
     responses=problem_responses(*[400, 401, 403, 422, 429, 503]),
 )
 def list_all(
-    parts: PartsOf,
-    caller: Reader,
-    status: Annotated[JobStatus | None, Query(description="only jobs of this status")] = None,
-    kind: Annotated[JobKind | None, Query(description="only jobs of this kind")] = None,
-    dataset_id: Annotated[str | None, Query(pattern=r"^d_[0-9a-f]{32}$")] = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
+    parts: PartsOf, caller: Reader, asked: JobsAsked, limit: Limit = 50, cursor: Cursor = None
 ) -> JobPage:
     before = None if cursor is None else parts.cursors.read(cursor)
-    given = {"status": status, "kind": kind, "dataset_id": dataset_id}
-    filters = {name: str(value) for name, value in given.items() if value is not None}
-    found = parts.store.jobs.list(caller.owner, limit=limit + 1, before=before, filters=filters)
-    items, next_cursor = cut_page(parts, found, limit)
+    found = parts.store.jobs.list(
+        caller.owner, limit=limit + 1, before=before, filters=asked.filters, sort=asked.sort
+    )
+    items, next_cursor = cut_page(parts, found, limit, asked.sort)
     return JobPage(items=[JobResponse.of(job) for job in items], next_cursor=next_cursor)
 
 
@@ -109,17 +107,26 @@ async def get(
     response: Response,
     if_none_match: IfNoneMatch = None,
     wait: Annotated[
-        float, Query(ge=0, le=60, description="seconds to wait for a change after If-None-Match")
+        float,
+        Query(
+            ge=0,
+            le=60,
+            description="seconds to wait: for a change after If-None-Match, or, "
+            "without that, for the end of the job",
+        ),
     ] = 0.0,
 ) -> Response | JobResponse:
     job = await run_in_threadpool(parts.store.jobs.get, job_id, caller.owner)
-    if is_known(etag(job), if_none_match) and wait and not job.ended:
-        with parts.streams.opened(caller.owner):
+    until = time.monotonic() + wait
+    with parts.streams.opened(caller.owner) if wait and not job.ended else nullcontext():
+        while not job.ended and (left := until - time.monotonic()) > 0:
+            if if_none_match is not None and not is_known(etag(job), if_none_match):
+                break
             async with parts.hub.watching(job_id, job.last_event, caller) as watch:
-                await watch.wait(job.last_event, wait)
+                await watch.wait(job.last_event, left)
                 if parts.hub.refuses(caller):
                     raise NotAuthenticated
-        job = await run_in_threadpool(parts.store.jobs.get, job_id, caller.owner)
+            job = await run_in_threadpool(parts.store.jobs.get, job_id, caller.owner)
     if is_known(etag(job), if_none_match):
         return Response(status_code=304, headers={"ETag": etag(job)})
     response.headers["ETag"] = etag(job)
@@ -163,6 +170,19 @@ def resume(parts: PartsOf, caller: Writer, job_id: JobId, response: Response) ->
     job = parts.store.jobs.resume(job_id, caller.owner, parts.submitter.limits)
     parts.runner.wake()
     return _accepted(response, job)
+
+
+@router.patch(
+    "/jobs/{job_id:id}",
+    summary="Change the name, labels, priority or team of a job",
+    responses=problem_responses(*[400, 401, 403, 404, 408, 413, 415, 422, 429, 503]),
+)
+def change(parts: PartsOf, caller: Writer, job_id: JobId, request: JobChange) -> JobResponse:
+    """What is absent stays as it is; null takes a name or a team away."""
+    given = request.model_dump(exclude_unset=True)
+    if "name" in given:
+        given["name"] = given["name"] or ""
+    return JobResponse.of(parts.store.jobs.change(job_id, caller.owner, given))
 
 
 @router.delete(

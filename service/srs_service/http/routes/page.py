@@ -6,9 +6,10 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from srs_service.errors import NotFound
+from srs_service.http.reference import write_reference
 from srs_service.http.routes.parts import IfNoneMatch, is_known
 
 router = APIRouter(include_in_schema=False, tags=["page"])
@@ -26,10 +27,26 @@ POLICY = (
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
 
+DOCS_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+
 
 @router.get("/")
 def index(if_none_match: IfNoneMatch = None) -> Response:
     return _answer("index.html", if_none_match)
+
+
+@router.get("/docs")
+def reference(request: Request, if_none_match: IfNoneMatch = None) -> Response:
+    """All operations for people, from the OpenAPI document."""
+    content = write_reference(request.app.openapi()).encode()
+    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache", "Content-Security-Policy": DOCS_POLICY}
+    if is_known(tag, if_none_match):
+        return Response(status_code=304, headers=headers)
+    return Response(content, headers=headers, media_type=MEDIA_TYPES[".html"])
 
 
 @router.get("/page/{name}")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 
 from fastapi import Depends, Header, Path, Query, Request
 from starlette.convertors import Convertor, register_url_convertor
+
+from srs_service.errors import Invalid
+from srs_service.job import JobKind, JobStatus
 
 if TYPE_CHECKING:
     from srs_service.http.app import Parts
@@ -59,6 +63,8 @@ IdempotencyKey = Annotated[
     ),
 ]
 
+NEVER = 1e15  # the end of jobs that have not ended, in cursors
+JobSort = Literal["created_at", "-created_at", "finished_at", "-finished_at"]
 IfNoneMatch = Annotated[str | None, Header(max_length=200)]
 
 
@@ -85,9 +91,70 @@ class Stored(Protocol):
 T = TypeVar("T", bound=Stored)
 
 
-def cut_page(parts: Parts, found: Sequence[T], limit: int) -> tuple[Sequence[T], str | None]:
+def cut_page(
+    parts: Parts, found: Sequence[T], limit: int, sort: str = "-created_at"
+) -> tuple[Sequence[T], str | None]:
     """The first `limit` of what was found, and the cursor of the rest if there is one."""
     if len(found) <= limit:
         return found, None
     last = found[limit - 1]
-    return found[:limit], parts.cursors.write(last.created_at, last.id)
+    place = getattr(last, sort.removeprefix("-"))
+    return found[:limit], parts.cursors.write(NEVER if place is None else place, last.id)
+
+
+class _JobsAsked:
+    """Which jobs of a list are wanted, and in which order."""
+
+    def __init__(
+        self,
+        status: Annotated[
+            list[JobStatus] | None, Query(description="only jobs of these statuses; repeat")
+        ] = None,
+        kind: Annotated[
+            list[JobKind] | None, Query(description="only jobs of these kinds; repeat")
+        ] = None,
+        dataset_id: Annotated[
+            str | None, Query(pattern=r"^d_[0-9a-f]{32}$", description="only jobs of this dataset")
+        ] = None,
+        name: Annotated[
+            str | None,
+            Query(min_length=1, max_length=200, description="only names that contain this text"),
+        ] = None,
+        created_after: Annotated[
+            datetime | None, Query(description="only jobs that were submitted then or later")
+        ] = None,
+        created_before: Annotated[
+            datetime | None, Query(description="only jobs that were submitted earlier")
+        ] = None,
+        team: Annotated[
+            str | None,
+            Query(max_length=64, description="jobs that are shared with this team of yours"),
+        ] = None,
+        sort: Annotated[JobSort, Query(description="column; -column: the latest first")] = (
+            "-created_at"
+        ),
+    ) -> None:
+        given = {
+            "status": None if status is None else [one.value for one in status],
+            "kind": None if kind is None else [one.value for one in kind],
+            "dataset_id": dataset_id,
+            "name": None if name is None else name.replace("\0", ""),
+            "created_after": _seconds(created_after),
+            "created_before": _seconds(created_before),
+            "team": None if team is None else team.replace("\0", ""),
+        }
+        self.filters = {key: value for key, value in given.items() if value is not None}
+        self.sort = sort
+
+
+def _seconds(moment: datetime | None) -> float | None:
+    """Seconds since 1970; a time without a zone is in UTC."""
+    if moment is None:
+        return None
+    try:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (OverflowError, ValueError):
+        raise Invalid("a time must be between the years 1 and 9999.") from None
+
+
+JobsAsked = Annotated[_JobsAsked, Depends()]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Response
-from starlette.background import BackgroundTask
+from fastapi import APIRouter, Depends, Header, Query, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
 from srs_service.auth.authentication import Reader
 from srs_service.data.layout import TARGETS_NAME, target_folder
+from srs_service.database.keys import Caller
 from srs_service.errors import BadRequest, Conflict, NotFound
-from srs_service.http.exports import DEFAULT_LIMIT, MEDIA_TYPES, Wanted, choose_form
+from srs_service.http.exports import DEFAULT_LIMIT, Table, Wanted, choose_encoding, choose_form
 from srs_service.http.routes.parts import Cursor, JobId, PartsOf
 from srs_service.job import Job, JobKind
 from srs_service.schemas.analyses import AnalysisName
@@ -20,6 +24,7 @@ from srs_service.schemas.problems import problem_responses
 from srs_service.schemas.results import (
     AnalysisPage,
     AnalysisSort,
+    Comparison,
     EffectPage,
     EffectSort,
     FeaturePage,
@@ -32,8 +37,11 @@ from srs_service.schemas.results import (
 )
 
 router = APIRouter(prefix="/v1/jobs/{job_id:id}", tags=["results"])
+compare_router = APIRouter(prefix="/v1", tags=["results"])
+JOB_ID = r"^j_[0-9a-f]{32}$"
 PROBLEMS = problem_responses(*[401, 403, 404, 409, 422, 429, 503])
 DOCUMENTS = {JobKind.SELECT: "result.json", JobKind.EXPLAIN: "explain.json"}
+MAX_PACKED = 64 << 20  # bytes of a file that is compressed when it is sent
 PAIR_NAMES = ["name", "partner"]  # where names are searched
 REPORTS = {JobKind.SELECT: "report.html", JobKind.EXPLAIN: "explain.html"}
 OVERVIEW_PAGE = "overview.html"
@@ -65,36 +73,108 @@ Format = Annotated[
 ]
 
 
+class Asked:
+    """What all tables may be asked for.
+
+    form      in which it is sent
+    encoding  by which a CSV file is compressed on its way; None: not
+    """
+
+    def __init__(
+        self,
+        search: Search = None,
+        limit: RowLimit = None,
+        cursor: Cursor = None,
+        format: Format = None,
+        accept: Accept = None,
+        accept_encoding: Accept = None,
+    ) -> None:
+        self.search = search
+        self.limit = limit
+        self.cursor = cursor
+        self.form = format or choose_form(accept)
+        self.encoding = choose_encoding(accept_encoding) if self.form == "csv" else None
+
+
+AskedOf = Annotated[Asked, Depends()]
+
+
+class Download:
+    """How a file of a result is sent: a part of it, compressed, or as it is."""
+
+    def __init__(
+        self,
+        range: Annotated[str | None, Header(include_in_schema=False)] = None,
+        accept_encoding: Accept = None,
+    ) -> None:
+        self._is_part = range is not None
+        self._encoding = choose_encoding(accept_encoding, ("gzip",))
+
+    def send(
+        self, path: Path, media_type: str, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        told = {**(headers or {}), "Vary": "Accept-Encoding"}
+        small = path.stat().st_size <= MAX_PACKED
+        if self._is_part or self._encoding is None or not small:
+            return FileResponse(path, media_type=media_type, headers=told)
+        told["Content-Encoding"] = self._encoding
+        packed = gzip.compress(path.read_bytes(), compresslevel=1, mtime=0)
+        return Response(packed, headers=told, media_type=media_type)
+
+
 @router.get(
     "/result",
     summary="The result",
     response_class=Response,
-    responses={200: {"content": {"application/json": {"schema": {"type": "object"}}}}, **PROBLEMS},
+    responses={
+        200: {"content": {"application/json": {"schema": {"type": "object"}}}},
+        206: {
+            "description": "the bytes of `Range`",
+            "content": {"application/json": {"schema": {"type": "string", "format": "binary"}}},
+        },
+        **PROBLEMS,
+    },
 )
-def result(parts: PartsOf, caller: Reader, job_id: JobId, target: OfTarget = None) -> Response:
+def result(
+    parts: PartsOf,
+    caller: Reader,
+    job_id: JobId,
+    asked: Annotated[Download, Depends()],
+    target: OfTarget = None,
+) -> Response:
     """`result.json` of a selection, `explain.json` of an explanation; of a selection of many
     targets `targets.json`, or what one of them has."""
     job, folder = find_result(parts, caller.owner, job_id, DOCUMENTS, target, whole=True)
     is_many = folder.joinpath(TARGETS_NAME).is_file()
     name = TARGETS_NAME if is_many else DOCUMENTS[job.kind]
-    return FileResponse(folder / name, media_type="application/json")
+    return asked.send(folder / name, "application/json")
 
 
 @router.get(
     "/report",
     summary="The report, for people",
     response_class=Response,
-    responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}, **PROBLEMS},
+    responses={
+        200: {"content": {"text/html": {"schema": {"type": "string"}}}},
+        206: {
+            "description": "the bytes of `Range`",
+            "content": {"text/html": {"schema": {"type": "string"}}},
+        },
+        **PROBLEMS,
+    },
 )
-def report(parts: PartsOf, caller: Reader, job_id: JobId, target: OfTarget = None) -> Response:
+def report(
+    parts: PartsOf,
+    caller: Reader,
+    job_id: JobId,
+    asked: Annotated[Download, Depends()],
+    target: OfTarget = None,
+) -> Response:
     """Of a selection of many targets the overview, or the report of one of them."""
     job, folder = find_result(parts, caller.owner, job_id, REPORTS, target, whole=True)
     is_many = folder.joinpath(TARGETS_NAME).is_file()
-    return FileResponse(
-        folder / (OVERVIEW_PAGE if is_many else REPORTS[job.kind]),
-        media_type="text/html",
-        headers={"Content-Security-Policy": REPORT_POLICY},
-    )
+    name = OVERVIEW_PAGE if is_many else REPORTS[job.kind]
+    return asked.send(folder / name, "text/html", {"Content-Security-Policy": REPORT_POLICY})
 
 
 @router.get(
@@ -103,30 +183,20 @@ def report(parts: PartsOf, caller: Reader, job_id: JobId, target: OfTarget = Non
     response_model=FeaturePage,
     responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
 )
-def features(
+async def features(
     parts: PartsOf,
     caller: Reader,
     job_id: JobId,
+    asked: AskedOf,
     target: OfTarget = None,
     verdict: Annotated[list[Verdict] | None, Query(description="only these; repeat")] = None,
     sort: Annotated[FeatureSort | None, Query(description="column; -column: descending")] = None,
-    search: Search = None,
-    limit: RowLimit = None,
-    cursor: Cursor = None,
-    format: Format = None,
-    accept: Accept = None,
 ) -> Response | FeaturePage:
     """JSON, CSV or Parquet by `Accept`; links may say `format`."""
-    _, folder = find_result(parts, caller.owner, job_id, {JobKind.SELECT}, target)
-    wanted = Wanted(sort, list(verdict or ()), search, 0, limit)
-    form = format or choose_form(accept)
-    table = job_id if target is None else f"{job_id} of {target}"
-    wanted = place_page(parts, table, wanted, cursor, form)
-    path = folder / "features.parquet"
-    if form != "json":
-        return send_table(parts, path, wanted, ["name"], form)
-    found = parts.exports.page(path, wanted, ["name"])
-    return FeaturePage(**found, next_cursor=next_page(parts, table, wanted, found))
+    path = await find_table(parts, caller, job_id, "features", target)
+    table = Table(_of(job_id, target), path, ["name"])
+    found = await read_rows(parts, caller, table, asked, wanted_rows(asked, sort, verdict))
+    return found if isinstance(found, Response) else FeaturePage(**found)
 
 
 @router.get(
@@ -135,31 +205,22 @@ def features(
     response_model=PairPage,
     responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
 )
-def pairs(
+async def pairs(
     parts: PartsOf,
     caller: Reader,
     job_id: JobId,
+    asked: AskedOf,
     target: OfTarget = None,
     sort: Annotated[PairSort | None, Query(description="column; -column: descending")] = None,
-    search: Search = None,
-    limit: RowLimit = None,
-    cursor: Cursor = None,
-    format: Format = None,
-    accept: Accept = None,
 ) -> Response | PairPage:
     """The most certain first, as JSON, CSV or Parquet by `Accept`; links may say `format`. 404 if
     the selection did not look at pairs; empty if it found none."""
-    _, folder = find_result(parts, caller.owner, job_id, {JobKind.SELECT}, target)
-    path = folder / "pairs.parquet"
+    path = await find_table(parts, caller, job_id, "pairs", target)
     if not path.is_file():
         raise NotFound("the selection did not look at pairs.")
-    form = format or choose_form(accept)
-    table = f"{job_id} pairs" + (f" of {target}" if target else "")
-    wanted = place_page(parts, table, Wanted(sort, [], search, 0, limit), cursor, form)
-    if form != "json":
-        return send_table(parts, path, wanted, PAIR_NAMES, form)
-    found = parts.exports.page(path, wanted, PAIR_NAMES)
-    return PairPage(**found, next_cursor=next_page(parts, table, wanted, found))
+    table = Table(_of(f"{job_id} pairs", target), path, PAIR_NAMES)
+    found = await read_rows(parts, caller, table, asked, wanted_rows(asked, sort))
+    return found if isinstance(found, Response) else PairPage(**found)
 
 
 @router.get(
@@ -168,28 +229,20 @@ def pairs(
     response_model=EffectPage,
     responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
 )
-def effects(
+async def effects(
     parts: PartsOf,
     caller: Reader,
     job_id: JobId,
+    asked: AskedOf,
     target: OfTarget = None,
     sort: Annotated[EffectSort | None, Query(description="column; -column: descending")] = None,
-    search: Search = None,
-    limit: RowLimit = None,
-    cursor: Cursor = None,
-    format: Format = None,
-    accept: Accept = None,
 ) -> Response | EffectPage:
     """JSON, CSV or Parquet by `Accept`; links may say `format`. 404 for
     results of earlier versions."""
-    path = _effect_table(parts, caller.owner, job_id, "effects", target)
-    form = format or choose_form(accept)
-    table = f"{job_id} effects" + (f" of {target}" if target else "")
-    wanted = place_page(parts, table, Wanted(sort, [], search, 0, limit), cursor, form)
-    if form != "json":
-        return send_table(parts, path, wanted, ["name"], form)
-    found = parts.exports.page(path, wanted, ["name"])
-    return EffectPage(**found, next_cursor=next_page(parts, table, wanted, found))
+    path = await _effect_table(parts, caller, job_id, "effects", target)
+    table = Table(_of(f"{job_id} effects", target), path, ["name"])
+    found = await read_rows(parts, caller, table, asked, wanted_rows(asked, sort))
+    return found if isinstance(found, Response) else EffectPage(**found)
 
 
 @router.get(
@@ -198,28 +251,20 @@ def effects(
     response_model=ProfilePage,
     responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
 )
-def profiles(
+async def profiles(
     parts: PartsOf,
     caller: Reader,
     job_id: JobId,
+    asked: AskedOf,
     target: OfTarget = None,
     sort: Annotated[ProfileSort | None, Query(description="column; -column: descending")] = None,
-    search: Search = None,
-    limit: RowLimit = None,
-    cursor: Cursor = None,
-    format: Format = None,
-    accept: Accept = None,
 ) -> Response | ProfilePage:
     """JSON, CSV or Parquet by `Accept`; links may say `format`. 404 for
     results of earlier versions."""
-    path = _effect_table(parts, caller.owner, job_id, "profiles", target)
-    form = format or choose_form(accept)
-    table = f"{job_id} profiles" + (f" of {target}" if target else "")
-    wanted = place_page(parts, table, Wanted(sort, [], search, 0, limit), cursor, form)
-    if form != "json":
-        return send_table(parts, path, wanted, ["name"], form)
-    found = parts.exports.page(path, wanted, ["name"])
-    return ProfilePage(**found, next_cursor=next_page(parts, table, wanted, found))
+    path = await _effect_table(parts, caller, job_id, "profiles", target)
+    table = Table(_of(f"{job_id} profiles", target), path, ["name"])
+    found = await read_rows(parts, caller, table, asked, wanted_rows(asked, sort))
+    return found if isinstance(found, Response) else ProfilePage(**found)
 
 
 @router.get(
@@ -228,37 +273,72 @@ def profiles(
     response_model=AnalysisPage,
     responses={200: {"content": TABLE_FORMS}, **TABLE_PROBLEMS},
 )
-def analysis(
+async def analysis(
     parts: PartsOf,
     caller: Reader,
     job_id: JobId,
     analysis: AnalysisName,
+    asked: AskedOf,
     sort: Annotated[AnalysisSort | None, Query(description="column; -column: descending")] = None,
-    search: Search = None,
-    limit: RowLimit = None,
-    cursor: Cursor = None,
-    format: Format = None,
-    accept: Accept = None,
 ) -> Response | AnalysisPage:
     """JSON, CSV or Parquet by `Accept`; links may say `format`."""
-    _, folder = find_result(parts, caller.owner, job_id, {JobKind.EXPLAIN})
+    folder = await find_folder(parts, caller, job_id, JobKind.EXPLAIN)
     path = folder / f"{analysis}.parquet"
     if not path.is_file():
         raise NotFound(f"the analysis {analysis} is not part of this job.")
-    form = format or choose_form(accept)
-    wanted = place_page(parts, job_id, Wanted(sort, [], search, 0, limit), cursor, form)
-    if form != "json":
-        return send_table(parts, path, wanted, ["feature"], form)
-    found = parts.exports.page(path, wanted, ["feature"])
-    return AnalysisPage(**found, next_cursor=next_page(parts, job_id, wanted, found))
+    table = Table(job_id, path, ["feature"])
+    found = await read_rows(parts, caller, table, asked, wanted_rows(asked, sort))
+    return found if isinstance(found, Response) else AnalysisPage(**found)
 
 
-def _effect_table(parts: PartsOf, owner: str, job_id: str, name: str, target: str | None) -> Path:
-    _, folder = find_result(parts, owner, job_id, {JobKind.SELECT}, target)
-    path = folder / f"{name}.parquet"
+@compare_router.get("/compare", summary="Compare two selections", responses=TABLE_PROBLEMS)
+async def compare(
+    parts: PartsOf,
+    caller: Reader,
+    a: Annotated[str, Query(pattern=JOB_ID, description="id of a selection that succeeded")],
+    b: Annotated[str, Query(pattern=JOB_ID, description="id of the other one")],
+    target_a: OfTarget = None,
+    target_b: OfTarget = None,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="names and changes, at most")] = 1_000,
+) -> Comparison:
+    """How many relevant features they share, and which verdicts changed, by the names of features:
+    the two may be of different datasets, or two targets of one selection of many."""
+    paths = [
+        str(await find_table(parts, caller, job_id, "features", target))
+        for job_id, target in ((a, target_a), (b, target_b))
+    ]
+    order = {"work": "compare", "a": paths[0], "b": paths[1], "limit": limit}
+    return Comparison(a=a, b=b, **await parts.questions.ask(caller.owner, order))
+
+
+async def _effect_table(
+    parts: PartsOf, caller: Caller, job_id: str, name: str, target: str | None
+) -> Path:
+    path = await find_table(parts, caller, job_id, name, target)
     if not path.is_file():
         raise NotFound(f"the result is of an earlier version and has no {name}.")
     return path
+
+
+def _of(table: str, target: str | None) -> str:
+    return table if target is None else f"{table} of {target}"
+
+
+async def find_table(
+    parts: PartsOf, caller: Caller, job_id: str, name: str, target: str | None
+) -> Path:
+    """Where a table of a selection is, if it has it."""
+    folder = await find_folder(parts, caller, job_id, JobKind.SELECT, target)
+    return folder / f"{name}.parquet"
+
+
+async def find_folder(
+    parts: PartsOf, caller: Caller, job_id: str, kind: JobKind, target: str | None = None
+) -> Path:
+    _, folder = await run_in_threadpool(
+        find_result, parts, caller.owner, job_id, {kind}, target=target
+    )
+    return folder
 
 
 def find_result(
@@ -288,36 +368,30 @@ def find_result(
     return job, folder
 
 
-def place_page(parts: PartsOf, table: str, wanted: Wanted, cursor: str | None, form: str) -> Wanted:
-    """What is wanted with the place of the page filled in; table: the job, and which of its."""
+def wanted_rows(asked: Asked, sort: str | None, verdict: list[Verdict] | None = None) -> Wanted:
+    return Wanted(sort, list(verdict or ()), asked.search, 0, asked.limit)
+
+
+async def read_rows(
+    parts: PartsOf, caller: Caller, table: Table, asked: Asked, wanted: Wanted
+) -> Response | dict[str, Any]:
+    """A file of the table, or the members of a page of it."""
     offset = 0
-    if cursor is not None:
-        place, whose = parts.cursors.read(cursor)
+    if asked.cursor is not None:
+        place, whose = parts.cursors.read(asked.cursor)
         if whose != _page_name(table, wanted):
             raise BadRequest("the cursor belongs to another list: start again without it.")
         offset = int(place)
-    limit = DEFAULT_LIMIT if form == "json" and wanted.limit is None else wanted.limit
-    return Wanted(wanted.sort, wanted.verdict, wanted.search, offset, limit)
-
-
-def _page_name(table: str, wanted: Wanted) -> str:
-    return f"{table} {wanted.sort} {sorted(wanted.verdict)} {wanted.search}"
-
-
-def next_page(parts: PartsOf, table: str, wanted: Wanted, found: dict[str, Any]) -> str | None:
+    limit = DEFAULT_LIMIT if asked.form == "json" and wanted.limit is None else wanted.limit
+    wanted = replace(wanted, offset=offset, limit=limit)
+    if asked.form != "json":
+        return await parts.exports.send(caller.owner, table, wanted, asked.form, asked.encoding)
+    found = await parts.exports.page(caller.owner, table, wanted)
     end = wanted.offset + len(found["items"])
-    if end >= found["n_total"]:
-        return None
-    return parts.cursors.write(end, _page_name(table, wanted))
+    more = end < found["n_total"]
+    name = _page_name(table, wanted)
+    return {**found, "next_cursor": parts.cursors.write(end, name) if more else None}
 
 
-def send_table(
-    parts: PartsOf, path: Path, wanted: Wanted, search_in: list[str], form: str
-) -> Response:
-    file, temporary = parts.exports.write(path, wanted, search_in, form)
-    return FileResponse(
-        file,
-        media_type=MEDIA_TYPES[form],
-        filename=f"{path.stem}.{form}",
-        background=BackgroundTask(file.unlink, missing_ok=True) if temporary else None,
-    )
+def _page_name(table: Table, wanted: Wanted) -> str:
+    return f"{table.name} {wanted.sort} {sorted(wanted.verdict)} {wanted.search}"

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request, Response, Security
+from fastapi import APIRouter, Path, Query, Request, Response, Security
+from pydantic import Field
+from starlette.responses import RedirectResponse
 
 from srs_service.auth.authentication import Reader, bearer, cookie_name
+from srs_service.auth.sign_in import CALLBACK, SECONDS, STATE_COOKIE
+from srs_service.database.keys import Caller
 from srs_service.database.sessions import Session as StoredSession
-from srs_service.errors import NotAllowed
+from srs_service.errors import NotAllowed, NotAuthenticated
 from srs_service.http.routes.parts import PartsOf
 from srs_service.schemas.fields import Response as Schema
 from srs_service.schemas.problems import problem_responses
 
 router = APIRouter(prefix="/v1", tags=["session"])
+sign_in_router = APIRouter(include_in_schema=False, tags=["session"])  # for browsers only
 
 MAX_BROWSER = 200  # characters of a User-Agent that are kept
 SessionId = Annotated[
@@ -25,9 +31,12 @@ SessionId = Annotated[
 class Session(Schema):
     """Who is signed in."""
 
-    user: str
-    scopes: list[str]
-    expires_at: datetime | None = None
+    user: str = Field(description="name of the user")
+    scopes: list[str] = Field(description="what they may do; with `admin`, an administrator")
+    teams: list[str] = Field(description="whose shared datasets and results they read")
+    expires_at: datetime | None = Field(
+        None, description="when what was shown stops counting; null: never"
+    )
 
 
 class OpenSession(Schema):
@@ -75,25 +84,15 @@ def sign_in(
     if not settings.auth:
         raise NotAllowed("without keys there are no sessions: everybody is `local`.")
     browser = request.headers.get("user-agent", "")[:MAX_BROWSER]
-    session, token = parts.store.sessions.open(caller, settings.session_hours * 3600, browser)
-    response.set_cookie(
-        cookie_name(settings),
-        token,
-        max_age=max(1, int(session.expires_at - session.created_at)),
-        httponly=True,
-        samesite="strict",
-        path="/",
-        secure=settings.is_https,
-    )
-    expires_at = _time(session.expires_at)
-    return Session(user=caller.owner, scopes=list(caller.scopes), expires_at=expires_at)
+    request.scope["caller"] = caller
+    session = _open(parts, caller, browser, response)
+    return _who(parts, replace(caller, expires_at=session.expires_at))
 
 
 @router.get("/session", summary="Who is signed in", responses=problem_responses(401, 403, 429, 503))
-def who(caller: Reader) -> Session:
+def who(parts: PartsOf, caller: Reader) -> Session:
     """`expires_at` is when the key, token or session that was shown stops counting."""
-    expires_at = None if caller.expires_at is None else _time(caller.expires_at)
-    return Session(user=caller.owner, scopes=list(caller.scopes), expires_at=expires_at)
+    return _who(parts, caller)
 
 
 @router.delete(
@@ -138,6 +137,69 @@ def end(parts: PartsOf, caller: Reader, session_id: SessionId) -> None:
 def end_others(parts: PartsOf, caller: Reader) -> None:
     """All of your sessions but the one that asks, if it is one."""
     parts.store.sessions.close_all(caller.owner, but=caller.session_id)
+
+
+@sign_in_router.get("/sign-in")
+def begin_sign_in(parts: PartsOf) -> Response:
+    """Sends a browser to the issuer of sign-ins."""
+    address, state = parts.sign_in.begin()
+    response = RedirectResponse(address, 303)
+    response.set_cookie(
+        STATE_COOKIE,
+        state,
+        max_age=int(SECONDS),
+        httponly=True,
+        samesite="lax",  # it comes back from another site
+        path=CALLBACK,
+        secure=parts.settings.is_https,
+    )
+    return response
+
+
+@sign_in_router.get(CALLBACK)
+def finish_sign_in(
+    parts: PartsOf,
+    request: Request,
+    code: Annotated[str | None, Query(max_length=4_000)] = None,
+    state: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
+    """Takes a browser back from the issuer, and opens its session."""
+    if code is None:  # the issuer says `error`: the user may not, or did not want to
+        raise NotAuthenticated
+    identity = parts.sign_in.finish(code, state, request.cookies.get(STATE_COOKIE))
+    caller = parts.authenticator.admit(identity)
+    if caller is None:
+        raise NotAuthenticated
+    request.scope["caller"] = caller
+    response = RedirectResponse("/", 303)
+    _open(parts, caller, request.headers.get("user-agent", "")[:MAX_BROWSER], response)
+    response.delete_cookie(STATE_COOKIE, path=CALLBACK)
+    return response
+
+
+def _open(parts: PartsOf, caller: Caller, browser: str, response: Response) -> StoredSession:
+    """A session for a browser, and its cookie in the response."""
+    settings = parts.settings
+    session, token = parts.store.sessions.open(caller, settings.session_hours * 3600, browser)
+    response.set_cookie(
+        cookie_name(settings),
+        token,
+        max_age=max(1, int(session.expires_at - session.created_at)),
+        httponly=True,
+        samesite="strict",
+        path="/",
+        secure=settings.is_https,
+    )
+    return session
+
+
+def _who(parts: PartsOf, caller: Caller) -> Session:
+    return Session(
+        user=caller.owner,
+        scopes=list(caller.scopes),
+        teams=list(parts.store.users.teams(caller.owner)),
+        expires_at=None if caller.expires_at is None else _time(caller.expires_at),
+    )
 
 
 def _time(seconds: float) -> datetime:
