@@ -22,14 +22,16 @@ RENAMED_VALUES = {"target_kind": {"classification": "classes", "regression": "nu
 
 # Keys that later versions added.
 ADDED = {"guarantee", "pairs", "n_features", "stability", "finish_asked"}
-ADDED |= {"stage", "direction", "found_by", "labels", "priority", "team"}
+ADDED |= {"stage", "direction", "found_by", "labels", "priority", "team", "targets"}
 ADDED |= {"beta", "standard_error", "univariate_p", "frequency", "n_known"}
 ADDED |= {"effects", "measure", "profiles", "scan"}
 ADDED |= {"ratio", "p_mixed", "p_equivalent", "difference", "p_difference"}  # of context
 ADDED |= {"points", "empty", "margin", "separate", "context_p_value"}
+ADDED |= {"activity", "components", "exponent", "recipe", "scaled"}  # of connectome
 ADDED |= {"remaining"}  # of umfi
 ADDED |= {"effect"}  # of vote-shift
 ADDED |= {"criterion", "n_selected", "mean", "deviation", "rank", "selected"}  # of per-class
+ADDED |= {"target"}  # whose features a job explains
 # What differs between equal runs, and numbers of versions.
 LEFT_OUT = {"measured", "schema_version", "seconds", "peak_mem", "srs_version"}
 # For people: later versions may say the same in other words, but not leave it out.

@@ -194,7 +194,9 @@ def test_the_selected_values_are_exported(name: str, tmp_path: Path) -> None:
 def explain_again(name: str) -> srs.Explanation:
     every = [(one, ANALYSIS_OPTIONS.get(one, {})) for one in srs.ANALYSES]
     if name == "all":
-        return srs.explain("classes.zarr", "status", list(EXPLAINED_FEATURES), every, 3, n_trees=30)
+        released = {one["name"] for one in read("explanations/all/explain.json")["analyses"]}
+        known = [request for request in every if request[0] in released]  # later ones: more
+        return srs.explain("classes.zarr", "status", list(EXPLAINED_FEATURES), known, 3, n_trees=30)
     if name == "number":
         some = ("mdi", "mda", "label-permutation", "umfi", "network")
         requests = [request for request in every if request[0] in some]

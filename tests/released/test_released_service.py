@@ -183,6 +183,8 @@ def test_the_released_selection_is_explained_anew(client: httpx.Client) -> None:
     assert wait_for(client, again.json()["id"])["status"] == "SUCCEEDED"
     new = get(client, f"/v1/jobs/{again.json()['id']}/result").json()
     old = get(client, f"/v1/jobs/{JOBS['explain']}/result").json()
+    for document in (new, old):  # umfi is mended for features of few values since
+        document["analyses"] = [a for a in document["analyses"] if a["name"] != "umfi"]
     same_outcome(new, old)
 
 
