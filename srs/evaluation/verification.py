@@ -22,7 +22,7 @@ from srs.results.result import JSON_NAME, Result, load_result
 from srs.selection.select import select
 from srs.store import open_store
 
-NOT_REPEATABLE = ("asked to finish", "time limit", "wall time")
+NOT_REPEATABLE = ("asked to finish", "seconds was reached")  # see `srs.engine.loop`
 
 
 @dataclass(frozen=True, repr=False)

@@ -64,7 +64,7 @@ def test_the_command_line_comes_before_the_file(store: Path, tmp_path: Path) -> 
     assert "is a table" in refused("select", store, "--config", config)
 
 
-def test_verify_repeats_a_run(run: Path, store: Path, tmp_path: Path) -> None:
+def test_verify_repeats_a_run(run: Path, tmp_path: Path) -> None:
     assert "repeated with the same bytes" in invoke("verify", run, "--threads", 2)
     copy = tmp_path / "copy"
     copy.mkdir()
@@ -85,9 +85,12 @@ def test_verify_repeats_a_run(run: Path, store: Path, tmp_path: Path) -> None:
     pd.DataFrame(X).assign(y=y).to_csv(tmp_path / "x.csv", index=False)
     invoke("ingest", tmp_path / "x.csv", other, "--target", "y")
     assert "has other data than the run" in refused("verify", copy, "--store", other)
-    document["outcome"]["stop_reason"] = "the time limit is reached"
-    (copy / "result.json").write_text(json.dumps(document))
-    assert "cannot be repeated" in refused("verify", copy, "--store", store)
+
+
+def test_verify_refuses_a_run_that_the_clock_ended(store: Path, tmp_path: Path) -> None:
+    invoke("select", store, *("--out", tmp_path / "short", "--max-seconds", 0.01, "--threads", 1))
+    said = refused("verify", tmp_path / "short")
+    assert "ended by the clock or by hand (the limit of 0.01 seconds was reached" in said
 
 
 def test_verify_of_a_part_of_a_store(store: Path, tmp_path: Path) -> None:
