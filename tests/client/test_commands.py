@@ -100,7 +100,7 @@ def test_a_file_is_sent_selected_and_explained(run: Run, tmp_path: Path) -> None
     wrong = run(
         *["submit", job["dataset_id"], "--explain", job["id"], "--option", "mda.x=1"], code=2
     )
-    assert "the analysis mda has no option 'x'; it has none" in wrong.stderr
+    assert "the analysis mda has no option 'x'; it has associated" in wrong.stderr
 
 
 def test_subjects_of_an_explanation(run: Run, client: Client, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ DEFERRED = {
     "srs/evidence/pairs/kind.py": {"srs.evidence.pairs.steps"},
     "srs/evidence/univariate/kind.py": {"srs.evidence.univariate.steps"},
     "srs/ingest/__init__.py": {"srs.ingest.write"},
-    "srs/results/result.py": {"srs.store.view"},
+    "srs/results/result.py": {"srs.results.predicting", "srs.store.view"},
     "srs/targets/classes.py": {"srs.targets.models.logistic", "srs.targets.models.multinomial"},
     "srs/targets/counts.py": {"srs.targets.models.counts", "srs.targets.models.null"},
     "srs/targets/numbers.py": {"srs.targets.models.linear"},
