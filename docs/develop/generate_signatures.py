@@ -39,9 +39,9 @@ NOT_OF_A_SELECTOR = {
 }
 # Limits of the service alone: what JSON numbers hold, and what is sensible from strangers.
 MOST = {"seed": 2**53, "max_seconds": 1e9, "max_carried": 10_000}
-MOST_ITEMS = {"pinned": 1_000, "confounders": 100}
+MOST_ITEMS = {"pinned": 1_000, "confounders": 100, "covariates": 1_000}
 # Options that had another name, which is still taken.
-OTHER_OPTIONS = {"confounders": "--confounder"}
+OTHER_OPTIONS = {"confounders": "--confounder", "covariates": "--covariate"}
 
 
 def quoted(text: str) -> str:

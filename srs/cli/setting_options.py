@@ -304,6 +304,8 @@ Subjects = Annotated[
 Covariates = Annotated[
     list[str] | None,
     typer.Option(
+        "--covariates",
+        "--covariate",
         metavar="NAME",
         help="Columns of the store to adjust for by a model of the target, e.g. age, sex and "
         "principal components; numbers or categories. Repeat for more. Default: none.",

@@ -21,9 +21,9 @@ def with_known_samples(store: FeatureStore, settings: Settings) -> FeatureStore:
     """The store, or the part of it whose samples have a value of all that a run uses."""
     if not store.target_names:
         return store  # the run says what is wrong
-    known = np.ones(store.n_samples, bool)
-    for name in used_columns(settings):
-        known &= ~(store.target() if name is None else sample_column(store, name)).missing
+    known = ~store.target(settings.target).missing
+    for name in used_columns(settings)[1:]:
+        known &= ~sample_column(store, str(name)).missing
     if known.all():
         return store
     if known.sum() < 2:

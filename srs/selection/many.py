@@ -109,7 +109,9 @@ def choose_targets(
     store: FeatureStore, targets: Sequence[str] | str, given: Mapping[str, Any]
 ) -> list[str]:
     """The names of the targets, each once; an InputError names one that there is not."""
-    used = {*(given.get("confounders") or ()), given.get("subjects"), given.get("sample_weight")}
+    used = {given.get("subjects"), given.get("sample_weight")}
+    for several in ("covariates", "confounders"):
+        used |= {*(given.get(several) or ())}
     if isinstance(targets, str):
         if targets != ALL:
             raise SettingsError(f'targets must be a list of names or "all", not {targets!r}.')

@@ -88,6 +88,9 @@ def test_info(name: str) -> None:
 
 DECIDED = ("p_value", "q_value", "verdict", "group")  # columns that follow from the rule
 SURE = 0.01  # at this rate both rules find the same
+# Of runs whose probes are drawn in another way: subjects of about the same size change places, too.
+DRAWN = ("importance", "effect", "n_used")
+REDRAWN = {"together": {"pinned", "evidence", "prediction"}}  # parts that follow from probes
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -105,14 +108,18 @@ def test_the_same_run_grows_the_released_trees(name: str) -> None:
     new, old = again.document["outcome"], released["outcome"]
     for part in ("shape", "data"):
         same_outcome(again.document[part], released[part])
+    redrawn = REDRAWN.get(name, set())
     for part in ("n_trees", "n_passes", "pinned", "ungrouped", "evidence", "prediction"):
-        same_outcome(new.get(part), old.get(part))
+        if part not in redrawn:
+            same_outcome(new.get(part), old.get(part))
     rows, decided = pq.read_table(HERE / "results" / name / "features.parquet"), set(DECIDED)
     if run.settings.get("mode") == "paper":
         same_outcome(new, old)
         decided = set()
     columns = [column for column in rows.column_names if column not in decided]
-    assert {"importance", "effect", "n_drawn", "n_used"} <= set(columns)
+    assert {*DRAWN, "n_drawn"} <= set(columns)
+    if redrawn:
+        columns = [column for column in columns if column not in DRAWN]
     same_outcome(again.table.select(columns).to_pydict(), rows.select(columns).to_pydict())
     surest = {row["name"] for row in old["relevant"] if row["q_value"] <= SURE}
     assert surest <= set(again.relevant_names)

@@ -82,3 +82,20 @@ def test_a_pair_that_matters_only_together() -> None:
 def test_a_pair_among_5000() -> None:
     found = [_pair(1_000, 5_000, run) for run in range(20)]
     assert sum(ids >= {0, 1} for ids in found) >= 18
+
+
+def test_beside_other_targets_and_with_missing_values() -> None:
+    """A time to event is asked for by name, and covariates that miss values are no target."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(150, 40))
+    y = _target(1.5 * X[:, 3], 0.3, rng)
+    age = rng.normal(size=150)
+    age[5] = np.nan
+    case = np.where(rng.random(150) < 0.1, None, rng.integers(0, 2, 150).astype(str))
+    store = srs.ingest(X, target={"months": y, "age": age, "case": case})
+    result = srs.select(store, target="months", covariates=["age"], max_trees=64)
+    assert 3 in result.relevant_ids
+    assert any("'age' is missing in 1 samples" in notice for notice in result.notices)
+    found = srs.select_many(store, "all", covariates=["age"], max_trees=64)
+    assert list(found) == ["months", "case"]
+    assert found["months"].digest == result.digest

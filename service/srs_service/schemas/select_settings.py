@@ -282,6 +282,7 @@ class SelectSettings(Request):
     covariates: list[Label] = Field(
         [],
         title="Covariates",
+        max_length=1000,
         description="Columns of the store to adjust for by a model of the target, e.g. age, sex "
         "and principal components; numbers or categories.",
         json_schema_extra={"x-group": "Samples and features"},
