@@ -213,7 +213,7 @@ def test_memory_does_not_change_the_answer(tmp_path, monkeypatch, mode):
     store = srs.ingest(X, tmp_path / "s.zarr", target=y)
     settings = {"mode": mode, "subspace_size": 60, "max_trees": 60, "seed": 4}
     resident = srs.select(store, **settings)
-    monkeypatch.setattr("srs.selection.select.with_resident_codes", lambda context, _: context)
+    monkeypatch.setattr("srs.selection.select.with_resident_codes", lambda context, *_: context)
     read = srs.select(store, **settings)
     assert comparable(resident) == comparable(read)
     held, slabs = (r.document["measured"]["projected_mem"] for r in (resident, read))

@@ -299,9 +299,14 @@ def test_a_toy_analysis_is_found_by_the_service(tmp_path: Path) -> None:
 
 
 def check_the_document(document: dict) -> None:
-    branches = document["components"]["schemas"]["AnalysisRequest"]["anyOf"]
+    schemas = document["components"]["schemas"]
+
+    def named(schema: dict) -> dict:
+        return schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+
+    branches = [named(branch) for branch in schemas["AnalysisRequest"]["anyOf"]]
     of_toy = [b for b in branches if b["properties"]["analysis"]["const"] == "toy-distance"]
-    options = of_toy[0]["properties"]["options"]["properties"]
+    options = named(of_toy[0]["properties"]["options"])["properties"]
     assert options["power"] == {
         "type": "integer",
         "minimum": 1,

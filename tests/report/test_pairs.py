@@ -72,7 +72,7 @@ def test_pairs_are_listed_drawn_and_escaped(found: Result) -> None:
     assert "7 pairs of features matter together:\n  f3 with <script>" in shown
     assert "opposite effects at the two ends of the partner (q 1e-09)" in shown
     assert "... and 2 more in the report and pairs.parquet" in shown
-    assert "features.parquet, pairs.parquet, result.json" in shown
+    assert "profiles.parquet, pairs.parquet, result.json" in " ".join(shown.split())
 
 
 def test_no_pair_and_no_look_are_told_apart(found: Result, paper: Result) -> None:

@@ -95,7 +95,8 @@ def test_beside_other_targets_and_with_missing_values() -> None:
     store = srs.ingest(X, target={"months": y, "age": age, "case": case})
     result = srs.select(store, target="months", covariates=["age"], max_trees=64)
     assert 3 in result.relevant_ids
-    assert any("'age' is missing in 1 samples" in notice for notice in result.notices)
+    notices = result.document["data"]["notices"]
+    assert any("'age' is missing in 1 samples" in notice for notice in notices)
     found = srs.select_many(store, "all", covariates=["age"], max_trees=64)
     assert list(found) == ["months", "case"]
     assert found["months"].digest == result.digest

@@ -178,8 +178,8 @@ def test_from_the_shell_with_columns_of_a_table(table: pd.DataFrame, tmp_path: P
     )
     assert said.exit_code == 0, said.output
     assert "months, survival, events" in said.output
-    assert "'months (event)' is missing" in said.output
-    assert srs.open_store(store).n_samples == N - 1
+    assert "'months' is missing in 1 sample" in said.output
+    assert srs.open_store(store).target("months").missing.sum() == 1
     said = CliRunner().invoke(app, ["select", store, "--covariates", "age", "--out", run])
     assert said.exit_code == 0, said.output
     assert "the event comes earlier where the feature is larger" in " ".join(said.output.split())
