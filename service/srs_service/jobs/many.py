@@ -13,6 +13,7 @@ from urllib.parse import quote
 import srs
 from srs.errors import CheckpointError
 from srs_service.data.store_checks import check_zarr
+from srs_service.data.wording import hide_paths
 from srs_service.database.documents import Figures, ManySummary
 from srs_service.errors import Invalid
 from srs_service.jobs.reporting import Reporter, Room, Throttle
@@ -55,6 +56,7 @@ def run_many(order: Order, reporter: Reporter, room: Room) -> ManySummary:
         # The answer is the same from the start: a checkpoint saves time only.
         log.warning("checkpoint not used: %s", error)
         results = run(resume=False)
+    results.failed = {name: hide_paths(said, order) for name, said in results.failed.items()}
     results.save(folder, link=lambda row: f"report?target={quote(row['target'], safe='')}")
     rows = results.summary()
     relevant = {int(i) for result in results.values() for i in result.relevant_ids}

@@ -20,7 +20,7 @@ from srs_service.data.ingest import prepare_ingest
 from srs_service.data.layout import folder_size, has_checkpoint
 from srs_service.data.store_checks import forget_source
 from srs_service.data.tables import read_table
-from srs_service.data.wording import name_options
+from srs_service.data.wording import hide_paths, name_options
 from srs_service.database.documents import (
     DatasetSummary,
     ErrorDocument,
@@ -310,18 +310,3 @@ def is_disk_full(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def hide_paths(text: str, order: Order) -> str:
-    """The text with names in the place of the server's paths and of the shell's options."""
-    hidden = {
-        str(order.get("location") or ""): "the dataset",
-        str(order.get("folder") or ""): "the job",
-    }
-    for files in order.get("files", {}).values():
-        for path in (Path(file["path"]) for file in files if file["path"] is not None):
-            what = "the " + files[0]["as"].replace("_", " ")
-            hidden |= {str(path): what, str(path.with_suffix("")): what}  # and what is beside it
-    for known, shown in sorted(hidden.items(), key=lambda entry: -len(entry[0])):
-        text = text.replace(known, shown) if known else text
-    return name_options(text)
