@@ -11,6 +11,7 @@ import pytest
 import srs
 from srs.client import Client
 from srs_service.data.layout import folder_size
+from srs_service.data.wording import hide_paths
 from tests.service.server import QUICK, register, select_request, wait_for, without_measured
 
 TARGETS = ["ldl", "case", "HbA1c (%)"]
@@ -191,3 +192,9 @@ def test_a_resumed_job_keeps_what_is_done(start_service, store):
         assert wait_for(client, made["id"])["status"] == "SUCCEEDED"
         served = client.get(f"/v1/jobs/{made['id']}/result", params={"target": "ldl"}).content
         assert served == finished  # with its times: it was not run again
+
+
+def test_sentences_name_neither_paths_nor_options_of_the_shell():
+    order = {"location": "/data/d_1.zarr", "folder": "/data/jobs/j_1"}
+    said = hide_paths("/data/d_1.zarr has no target (--target); see /data/jobs/j_1.", order)
+    assert said == "the dataset has no target (`target`); see the job."
