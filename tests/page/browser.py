@@ -70,6 +70,12 @@ class Browser:
         """Wait until such an element is shown."""
         return self._wait(lambda: self.find(css, text), f"no {css} with {text!r}", seconds)
 
+    def see_many(self, css: str, n: int) -> None:
+        """Wait until there are so many such elements: they come one after the other."""
+        self._wait(
+            lambda: len(self.driver.find_elements(By.CSS_SELECTOR, css)) == n, f"not {n} {css}"
+        )
+
     def click(self, text: str) -> None:
         """A button, link or summary by its text."""
 

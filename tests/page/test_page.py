@@ -67,11 +67,9 @@ def test_from_a_dataset_to_its_features(calm: Browser) -> None:
     calm.see("h2", "Progress")
     calm.see(".badge", "Done")
     calm.see(".card", "Relevant features")
-    calm.see("tbody tr")
-    assert set(calm.column(1)) == {"f7", HOSTILE_NAME}
+    calm.see_column(1, lambda names: set(names) == {"f7", HOSTILE_NAME})
     shown = ".plots:not(.live) svg"  # those of the progress are hidden by now
-    calm.see(shown)
-    assert calm.run(f"return document.querySelectorAll('{shown}[role=img]').length") == 7
+    calm.see_many(f"{shown}[role=img]", 7)
 
     calm.choose("Show", "All features")
     calm.see(".foot", "1 to 25 of 2,000")
@@ -85,9 +83,7 @@ def test_from_a_dataset_to_its_features(calm: Browser) -> None:
     calm.see(".foot", "26 to 50 of 2,000")
     calm.type("Search", "f123")
     calm.see(".foot", "1 to 11 of 11")
-    found = calm.column(1)
-    assert len(found) == 11
-    assert [name for name in found if "f123" not in name] == []
+    calm.see_column(1, lambda names: len(names) == 11 and all("f123" in name for name in names))
 
     # A link, so that the browser writes to disk what arrives: nothing is held in its memory.
     assert calm.find("a[href$='/features?format=csv']", "CSV") is not None
