@@ -72,9 +72,11 @@ class Browser:
 
     def see_many(self, css: str, n: int) -> None:
         """Wait until there are so many such elements: they come one after the other."""
-        self._wait(
-            lambda: len(self.driver.find_elements(By.CSS_SELECTOR, css)) == n, f"not {n} {css}"
-        )
+
+        def count() -> int:
+            return len(self.driver.find_elements(By.CSS_SELECTOR, css))
+
+        self._wait(lambda: count() == n, f"not {n} {css}")
 
     def click(self, text: str) -> None:
         """A button, link or summary by its text."""
