@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numba import njit
 
-MISSING = 255
-FRACTIONS = 8  # as `srs.store.layout` has it, and so the next
-DOSAGE_STEPS = 127
+from srs.evidence.univariate.columns import MISSING
+from srs.evidence.univariate.scores import code_values
+
 MOST_STEPS = 25
 STEEP = 15.0  # log odds between two levels, beyond which a feature separates the classes
 
@@ -20,22 +20,9 @@ def level_values(counts, dosages, x):
     deviation is 1. False if all samples have the same.
 
     counts   float64 (256,): samples by code
-    dosages  which of 0, 1 and 2 the codes stand for, a bit each, or FRACTIONS; 0: none
+    dosages  see `code_values`
     """
-    n = 0.0
-    code = 0
-    if dosages == FRACTIONS:
-        for k in range(MISSING):
-            x[k] = k / DOSAGE_STEPS
-    elif dosages:
-        for dosage in range(3):
-            if dosages & (1 << dosage):
-                x[code] = dosage
-                code += 1
-    for k in range(MISSING):
-        if not dosages:
-            x[k] = n + 0.5 * (counts[k] + 1.0)
-        n += counts[k]
+    n = code_values(counts, dosages, x)
     if n < 2:
         return False
     mean = square = 0.0

@@ -17,6 +17,7 @@ from srs.evidence.univariate.adjusted import AdjustedTest
 from srs.evidence.univariate.steps import UnivariateSpec
 from srs.settings import Settings
 from srs.store import FeatureStore
+from srs.store.layout import DOSAGE_STEPS, FRACTIONS
 from srs.targets.target import Target
 
 TRAIN = np.arange(60)
@@ -288,3 +289,20 @@ def test_levels_without_order_are_tested_given_covariates():
     codes = store.read_codes(np.array([0]))[:, 0][context.train]
     assert test._of_levels(codes) < 1e-10
     assert test._of_levels(rng.permutation(codes)) > 1e-4
+
+
+def test_dosages_in_steps_are_tested_as_the_same_dosages_in_whole_calls():
+    """Imputed genotypes have codes of another scale than whole calls (`FRACTIONS`)."""
+    rng = np.random.default_rng(5)
+    calls = rng.binomial(2, 0.3, size=(300, 64)).astype(np.uint8)
+    age = rng.normal(size=300)
+    y = 0.5 * calls[:, 7] + age + rng.normal(size=300)
+    store = srs.ingest(calls, target={"y": y, "age": age})
+    context = make_context(store, Settings(target="y", covariates=("age",)))
+    test = AdjustedTest.of_null(context.samples.null, context.train)
+    by_subset = np.zeros(64, bool)
+    whole = test.run_tile(calls[None], by_subset, np.full(64, 0b111, np.uint8))
+    steps = test.run_tile(calls[None] * DOSAGE_STEPS, by_subset, np.full(64, FRACTIONS, np.uint8))
+    assert whole[0].argmin() == 7
+    np.testing.assert_allclose(steps[0], whole[0], rtol=1e-9)
+    np.testing.assert_allclose(steps[1], whole[1], rtol=1e-6)

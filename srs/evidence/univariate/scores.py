@@ -7,18 +7,24 @@ from numba import njit
 
 from srs.evidence.univariate.columns import MISSING
 
+FRACTIONS = 8  # as `srs.store.layout` has it, and so the next
+DOSAGE_STEPS = 127
+
 
 @njit(nogil=True, cache=True)
-def level_values(counts, dosages, x):
-    """Values of codes, of mean 0 over the samples that have one, into x (256,); 0 of missing ones.
+def code_values(counts, dosages, x):
+    """What the codes of a column stand for, into `x` (256,): dosages, or mid-ranks; how many
+    samples have a value.
 
-    counts   int64 (256,): samples by code
-    dosages  which of 0, 1 and 2 the codes stand for, a bit each; 0: none
+    counts   samples by code (256,)
+    dosages  which of 0, 1 and 2 the codes stand for, a bit each, or FRACTIONS; 0: none
     """
-    n = mean = 0.0
+    n = 0.0
     code = 0
-    x[:] = 0.0
-    if dosages:
+    if dosages == FRACTIONS:
+        for k in range(MISSING):
+            x[k] = k / DOSAGE_STEPS
+    elif dosages:
         for dosage in range(3):
             if dosages & (1 << dosage):
                 x[code] = dosage
@@ -27,6 +33,19 @@ def level_values(counts, dosages, x):
         if not dosages:
             x[k] = n + 0.5 * (counts[k] + 1.0)
         n += counts[k]
+    return n
+
+
+@njit(nogil=True, cache=True)
+def level_values(counts, dosages, x):
+    """Values of codes, of mean 0 over the samples that have one, into x (256,); 0 of missing ones.
+
+    counts   int64 (256,): samples by code
+    dosages  see `code_values`
+    """
+    mean = 0.0
+    x[:] = 0.0
+    n = code_values(counts, dosages, x)
     if n == 0:
         return
     scale = 1.0 if dosages else n
